@@ -1,0 +1,11 @@
+# AFAR_ENGINES -> AFAR_WITH_<NAME> variables and defines. A new engine adds its name here.
+set(known_engines memory embedded)
+set(AFAR_ENGINE_DEFINES)
+foreach(engine IN LISTS AFAR_ENGINES)
+  if(NOT engine IN_LIST known_engines)
+    message(FATAL_ERROR "AFAR_ENGINES: no engine is named '${engine}' (known: ${known_engines})")
+  endif()
+  string(TOUPPER ${engine} upper)
+  set(AFAR_WITH_${upper} ON)
+  list(APPEND AFAR_ENGINE_DEFINES AFAR_WITH_${upper}=1)
+endforeach()
