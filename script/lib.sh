@@ -1,0 +1,66 @@
+# Shared by the commands in script/. Source it: it moves to the repository's root.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+export LC_ALL=C.UTF-8   # printf and sort must not depend on the user's language
+
+readonly BUILD_PACKAGES="g++ cmake ninja-build ccache pkg-config git
+  liblmdb-dev libasio-dev libfmt-dev libgtest-dev libgmock-dev libsqlite3-dev"
+readonly CLANG_PACKAGES="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19"
+readonly JOBS=${AFAR_JOBS:-$(nproc)}
+
+die() { echo "${0##*/}: $*" >&2; exit 1; }
+
+# need <package>...: installs the Debian packages that are missing; silent if there are none.
+need() {
+  local missing=() package as_root=()
+  if ! command -v apt-get >/dev/null; then
+    echo "${0##*/}: no apt-get here; going on with what is installed" >&2
+    return
+  fi
+  for package in "$@"; do
+    [[ $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) == installed ]] ||
+      missing+=("$package")
+  done
+  ((${#missing[@]})) || return 0
+  if ((EUID != 0)); then
+    command -v sudo >/dev/null || die "needs root or sudo to install: ${missing[*]}"
+    as_root=(sudo)
+  fi
+  echo "installing ${missing[*]}"
+  as_root+=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o Dpkg::Use-Pty=0)
+  mkdir -p build
+  {
+    "${as_root[@]}" update &&
+      "${as_root[@]}" install -y --no-install-recommends "${missing[@]}"
+  } >build/apt.log 2>&1 </dev/null || die "apt-get could not install ${missing[*]} (build/apt.log)"
+}
+
+# build <preset> [target...]: configures and builds build/<preset>.
+build() {
+  local preset=$1
+  shift
+  mkdir -p build
+  cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
+    { tail -n 20 "build/configure-$preset.log" >&2; return 1; }
+  cmake --build "build/$preset" -j "$JOBS" ${1:+--target "$@"}
+}
+
+# stage <name> <command>...: runs it and remembers how long it took; returns its exit code.
+stage_times=()
+stage() {
+  local name=$1 start=$SECONDS rc=0
+  shift
+  printf '\n== %s\n' "$name"
+  "$@" || rc=$?
+  stage_times+=("$(printf '%6.1f min  %s' "$(minutes $((SECONDS - start)))" "$name")")
+  return "$rc"
+}
+
+minutes() { echo "$(($1 / 60)).$(($1 % 60 * 10 / 60))"; }
+
+print_stage_times() {
+  printf '\n== time\n'
+  printf '%s\n' "${stage_times[@]}"
+  printf '%6.1f min  all\n' "$(minutes "$SECONDS")"
+}
