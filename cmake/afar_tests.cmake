@@ -2,7 +2,8 @@
 # unit conformance process compile package examples cli lint.
 
 # afar_add_tests(<target> LABEL <label> [SOURCES <file>...] [LIBRARIES <lib>...])
-# A GoogleTest binary; every test case is a ctest of its own, so that a crash costs one case.
+# A GoogleTest binary; every test case is a ctest <label>.<suite>.<case> of its own, so that a crash
+# costs one case.
 # A file with a main() of its own is fine: gtest_main is an archive and then stays out.
 function(afar_add_tests target)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LIBRARIES" ${ARGN})
@@ -13,7 +14,7 @@ function(afar_add_tests target)
   afar_own_code(${target})
   target_link_libraries(${target} PRIVATE
     afar_test_support afar_internal ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
-  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
+  gtest_discover_tests(${target} TEST_PREFIX ${arg_LABEL}. DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES
     DISCOVERY_TIMEOUT 60 PROPERTIES LABELS ${arg_LABEL} TIMEOUT 120)
 endfunction()
 
