@@ -309,6 +309,8 @@ struct traits {
   std::uint32_t token_block = 0;      // tokens that one grant may reserve for local hand-off
   milliseconds waiter_lease{5'000};   // how long a silent waiter keeps its place
   milliseconds poll{1'000};
+  milliseconds try_time{5'000};       // how long a call that does not wait may take
+  bool inline_steps = false;          // every step calls `done` before it returns
   bool fifo = true;                   // waiters are served in the order in which they came
   bool fenced = true;                 // grants carry tokens that always grow
   bool survives_crash = true;         // a dead holder's claims come back without help
