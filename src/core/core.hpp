@@ -1,0 +1,151 @@
+// The engine-independent half of a client: what every primitive calls, and what engines call back.
+// Calls that wait exist twice: blocking on the caller's thread, and started with a completion.
+#pragma once
+
+#include "core/fork_guard.hpp"
+#include "core/local_line.hpp"
+#include "core/settings.hpp"
+#include "core/statistics.hpp"
+#include "core/wake_hub.hpp"
+#include "core/watchdog.hpp"
+
+#include <afar/detail/deadline.hpp>
+#include <afar/detail/function.hpp>
+#include <afar/hold.hpp>
+#include <afar/spi/engine.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace afar::detail {
+
+class hold_state;
+class wait_op;
+using hold_ptr = std::shared_ptr<hold_state>;
+
+struct claim_request {
+  std::shared_ptr<local_line> line;  // kind and name; see core::line
+  spi::access mode = spi::access::exclusive;
+  std::uint32_t permits = 1;
+  std::uint32_t limit = 1;
+  deadline by = {};
+  std::optional<milliseconds> lease = {};  // none: the client's; checked by the core
+  renewal renew = renewal::automatic;
+  std::stop_token stop = {};
+  std::string note = {};  // empty: the client's own
+};
+
+struct cell_request {
+  enum class until : std::uint8_t {
+    answered,  // one answer, applied or not
+    applied,   // waits until the change can be applied
+    changed,   // waits until the value is not change.operand (action: load)
+    zero       // waits until the cell exists and is 0 (action: load)
+  };
+  std::shared_ptr<const std::string> name;  // with the prefix; change.what.name is set from it
+  spi::cell_change change;                  // its op id is set by the core
+  until goal = until::answered;
+  deadline by = {};
+  std::stop_token stop = {};
+};
+
+struct survey_request {
+  spi::survey_query query;
+  function<bool(const spi::survey_reply&)> enough = {};  // empty: the first answer is
+  deadline by = {};
+  std::stop_token stop = {};
+};
+
+class core final : public spi::host, public std::enable_shared_from_this<core> {
+ public:
+  using factory = function<std::unique_ptr<spi::engine>(spi::host&)>;
+  using acquired = function<void(spi::status, hold_ptr)>;
+  using changed = function<void(spi::status, spi::cell_reply)>;
+
+  // Opens the engine; throws what the factory throws, or errc::unsupported for settings.require.
+  core(settings, factory);
+  ~core();
+
+  // The line of a kind and name; primitives keep it, so that a call needs no look-up.
+  std::shared_ptr<local_line> line(spi::kind, const std::string& name);
+
+  // Null with errc::timed_out if it was busy or not got in time.
+  hold_ptr acquire(claim_request, spi::status&);
+  void start_acquire(claim_request, acquired done);
+
+  // Shared to exclusive or back, without waiting. False without an error: there are other readers.
+  bool convert(hold_state&, spi::access to, spi::status&);
+  // Stores another note with a hold; returns when the engine has it. errc::lost: it is gone.
+  spi::status rewrite_note(hold_state&, std::string note);
+
+  // errc::timed_out if the goal was not reached in time.
+  spi::status change(cell_request, spi::cell_reply&);
+  void start_change(cell_request, changed done);
+  spi::status record(const spi::ledger_change&, spi::ledger_reply&);
+  spi::status survey(survey_request, spi::survey_reply&);
+  spi::status evict(const spi::resource&, const spi::owner_id&, std::uint64_t token,
+                    spi::release_reply&);
+
+  // See client::close. Only on a thread of the user's.
+  void close() noexcept;
+
+  const settings& options() const noexcept { return settings_; }
+  const spi::traits& about() const noexcept { return engine_->about(); }
+  counters& stats() noexcept { return counters_; }
+  bool forked() const noexcept { return mark_.foreign(); }
+  bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+
+  // ---- for the core's own parts
+  spi::engine& engine() noexcept { return *engine_; }
+  wake_hub& hub() noexcept { return hub_; }
+  watchdog& renewals() noexcept { return watchdog_; }
+  spi::owner_id new_owner() noexcept;
+  spi::op_id begin_op();            // a number for a change, and what is settled
+  void end_op(const spi::op_id&) noexcept;
+  void tell(const event&) const noexcept;
+  bool observed() const noexcept { return settings_.observer != nullptr; }
+  // errc::forked or errc::closed, or nothing.
+  spi::status usable() const;
+  // Until when a step that nobody waits for may take; short where a step blocks its thread.
+  spi::time_point background_by(spi::time_point now) const noexcept;
+  void enlist(const std::shared_ptr<wait_op>&);  // told when the client closes
+  void delist(const wait_op*) noexcept;
+  void expect_grant(const spi::owner_id&, const std::shared_ptr<wait_op>&);
+  void forget_grant(const spi::owner_id&) noexcept;
+
+ private:
+  void wake(std::string_view key) noexcept override { hub_.wake(key); }
+  void wake_all() noexcept override { hub_.wake_all(); }
+  void granted(const spi::owner_id&, std::uint64_t token, milliseconds lease) noexcept override;
+  void asked(const spi::owner_id&) noexcept override;
+  void session_lost() noexcept override;
+
+  const settings settings_;
+  const fork_mark mark_;
+  spi::owner_id identity_;
+  std::atomic<std::uint64_t> next_number_{1};
+  std::atomic<bool> closed_{false};
+  counters counters_;
+  wake_hub hub_;
+  watchdog watchdog_;
+
+  std::mutex ops_mutex_;
+  std::unordered_map<const wait_op*, std::weak_ptr<wait_op>> ops_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<wait_op>> grants_;  // by owner number
+
+  std::mutex numbers_mutex_;
+  std::set<std::uint64_t> unsettled_;
+
+  std::mutex lines_mutex_;
+  std::unordered_map<std::string, std::weak_ptr<local_line>> lines_;  // kind byte + name
+
+  std::unique_ptr<spi::engine> engine_;  // last: destroyed first
+};
+
+}  // namespace afar::detail

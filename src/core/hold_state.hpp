@@ -1,0 +1,121 @@
+// One granted claim. All its transitions happen under one mutex, so renewal cannot outlive release,
+// and a local hand-off gives the same object, with its next token, to the next waiter.
+//
+//   claiming ──► held ──► releasing ──► ended
+//                 │  └──► lost ──► releasing (late, changes nothing) ──► ended
+//
+// Invariants
+//   1. valid_until_ is the send of the last confirmed request + lease - margin; it only grows while held.
+//   2. The watchdog knows the state exactly while it is held.
+//   3. A state that stands for its local line leaves it once: when it is lost, or when the release is
+//      answered or given up.
+#pragma once
+
+#include "core/local_line.hpp"
+#include "core/settings.hpp"
+
+#include <afar/detail/function.hpp>
+#include <afar/hold.hpp>
+#include <afar/spi/engine.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace afar::detail {
+
+class client_state;
+class core;
+struct claim_request;
+
+class hold_state : public std::enable_shared_from_this<hold_state> {
+ public:
+  using time_point = boot_clock::time_point;
+  using ended = function<void(spi::status)>;
+
+  hold_state(std::shared_ptr<core>, const claim_request&, milliseconds lease);
+  hold_state(const hold_state&) = delete;
+  hold_state& operator=(const hold_state&) = delete;
+  ~hold_state();
+
+  // ---- for claim_op and core
+  spi::claim& claim() noexcept { return claim_; }
+  const std::shared_ptr<local_line>& line() const noexcept { return line_; }
+  // The claim was granted by a request that left at `sent`. False: so late that it is over already.
+  bool begin(const spi::acquire_reply&, time_point sent);
+  void stand_for_line() noexcept { in_line_ = true; }
+  bool may_hand_on(time_point now) const noexcept;  // under the line's mutex
+  void hand_on() noexcept;                          // becomes the next waiter's, with the next token
+  void converted(spi::access, const spi::acquire_reply&, time_point sent);
+  bool held() const noexcept { return phase_.load(std::memory_order_acquire) == phase::held; }
+
+  // ---- for the watchdog
+  bool renews() const noexcept { return renew_; }
+  milliseconds lease() const noexcept { return lease_; }
+  spi::claim* prepare_renewal();  // null: no longer held
+  void renewed(const spi::status&, const spi::renew_reply&, time_point sent);
+  void lose(loss_reason);
+  struct watchdog_hook {
+    hold_state* previous = nullptr;
+    hold_state* next = nullptr;
+    std::size_t list = 0;
+    time_point due{};
+    bool listed = false;  // in a list
+    bool busy = false;    // in the map of those being renewed
+  };
+  watchdog_hook hook;  // guarded by the watchdog
+
+  // ---- for the user's side
+  // Releases. `done` (may be empty) runs once, when it is known what came of it; see hold::release.
+  void end(ended done) noexcept;
+  void keep_open(std::shared_ptr<client_state> c) noexcept { client_ = std::move(c); }
+  std::shared_ptr<client_state> let_go() noexcept { return std::move(client_); }
+  bool valid() const noexcept;
+  time_point valid_until() const noexcept;
+  std::uint64_t token() const noexcept { return token_.load(std::memory_order_acquire); }
+  std::stop_token lost();
+  loss_reason why() const noexcept { return why_.load(std::memory_order_acquire); }
+  const std::string& name() const noexcept { return line_->name(); }
+  spi::access mode() const noexcept { return claim_.mode; }
+  core& owner() const noexcept { return *core_; }
+  void set_note(std::string) ;
+  void ask() ;  // somebody wants it back: tells, but does not end it
+
+ private:
+  enum class phase : std::uint8_t { claiming, held, lost, releasing, ended };
+  void send_release();
+  void release_answered(const spi::status&, spi::release_reply);
+  void finish_release(spi::status);
+  void leave_line() noexcept;
+  void tell_lost(std::optional<std::stop_source>, loss_reason);
+
+  const std::shared_ptr<core> core_;
+  const std::shared_ptr<local_line> line_;
+  const bool renew_;
+  const milliseconds lease_;
+  spi::claim claim_;
+  std::shared_ptr<client_state> client_;  // an open hold keeps its client open
+  bool in_line_ = false;                  // stands for line_ (inv 3); changes while nobody else can see
+  std::atomic<phase> phase_{phase::claiming};
+  std::atomic<std::uint64_t> token_{0};
+  std::atomic<std::int64_t> valid_until_{0};  // ns of boot_clock
+  std::atomic<loss_reason> why_{loss_reason::none};
+
+  mutable std::mutex m_;
+  std::uint64_t last_token_ = 0;
+  std::uint32_t hands_ = 0;
+  time_point granted_at_{};
+  std::string note_;          // what claim_.note views, if it is our own
+  std::string next_note_;     // takes effect with the next renewal
+  bool note_changed_ = false;
+  bool renewing_ = false;     // a renewal that nobody has answered yet: claim_ must not change
+  std::optional<std::stop_source> lost_;  // made when somebody asks
+  ended ended_;
+  time_point release_until_{};
+  milliseconds release_pause_{0};
+};
+
+}  // namespace afar::detail

@@ -1,0 +1,59 @@
+// Renews what a client holds, and tells holders in time when it cannot. One tick for all holds, one
+// request for all that are due, earliest first.
+//
+// Fresh holds stand in lists by lease, so entering and leaving costs two pointers: in a list all
+// leases are equal, so it is sorted by itself. What is due moves to a small ordered map until its
+// renewal is confirmed or its time is over.
+#pragma once
+
+#include <afar/boot_clock.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace afar::detail {
+
+class core;
+class hold_state;
+
+class watchdog {
+ public:
+  using time_point = boot_clock::time_point;
+
+  explicit watchdog(core& c) : core_(c) {}
+  watchdog(const watchdog&) = delete;
+  watchdog& operator=(const watchdog&) = delete;
+
+  void enter(hold_state&, time_point sent);
+  void leave(hold_state&) noexcept;
+  void confirmed(hold_state&, time_point sent);  // renewed: fresh again
+
+  // Holds that are held now, for close, session loss and the like.
+  std::vector<std::shared_ptr<hold_state>> all();
+
+  void tick(time_point now);
+
+ private:
+  struct list {
+    std::chrono::milliseconds lease{};
+    bool renews = true;
+    hold_state* first = nullptr;
+    hold_state* last = nullptr;
+  };
+  void append(hold_state&, time_point sent);
+  void unlink(hold_state&) noexcept;
+  void arm(time_point);  // m_ held
+  time_point next_event() const;
+
+  core& core_;
+  std::mutex m_;
+  std::vector<list> lists_;
+  std::multimap<time_point, hold_state*> busy_;
+  time_point armed_ = time_point::max();
+};
+
+}  // namespace afar::detail
