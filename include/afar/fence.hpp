@@ -18,7 +18,8 @@ class AFAR_API fence {
   // In this process's memory: for a resource that lives in this process.
   fence();
   // In a file (mode 0600, made if missing; its folder must exist), shared by processes of one machine;
-  // survives crashes of all of them. Throws lock_error (errc::unavailable, errc::damaged, errc::denied).
+  // survives crashes of all of them, but is not flushed to disk against a crash of the machine. Throws
+  // lock_error (errc::unavailable, errc::damaged, errc::denied), and so do the calls below.
   static fence in_file(const std::string& path);
 
   fence(fence&&) noexcept;
@@ -31,7 +32,8 @@ class AFAR_API fence {
   bool admit(std::uint64_t token, std::error_code&) noexcept;
 
   // Admits and, if admitted, runs `write` before any larger token can be admitted: check and write
-  // are one step. Returns whether it ran.
+  // are one step. Returns whether it ran. `write` must not use this fence (errc::deadlock), except
+  // for largest().
   template <class Write>
   bool guard(std::uint64_t token, Write&& write) {
     const entry inside{*this};

@@ -1,5 +1,6 @@
 // What a claim says of itself: who holds it, for people, and what a leader proclaims. Stored with the
-// claim as "key=value" lines, at most 1 KiB; informative only, never trusted.
+// claim as "key=value" lines, at most 1 KiB; informative only, never trusted. The line of the value is
+// the last one and runs to the end, whatever bytes it has; in the others control characters become blanks.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +20,10 @@ struct note {
   std::string label;
   std::string value;  // proclaimed by a leader; any bytes
 
-  std::string encode() const;  // cuts command and label if it must
+  std::string encode() const;                     // cuts command and label if it must
   static note decode(std::string_view) noexcept;  // ignores what it does not know
+
+  // The command is the program's name without its arguments: others see it, and arguments hold secrets.
   static note of_this_process(std::string_view label);
 };
 

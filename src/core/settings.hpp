@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,7 +17,10 @@ using std::chrono::milliseconds;
 
 inline constexpr milliseconds shortest_lease{10};
 inline constexpr milliseconds longest_lease{24 * 60 * 60 * 1000};
+inline constexpr milliseconds longest_patience{24 * 60 * 60 * 1000};
+inline constexpr std::uint32_t most_handoffs = 10'000;
 inline constexpr std::size_t longest_name = 1'024;
+inline constexpr std::size_t longest_prefix = 512;  // leaves room for names
 
 struct settings {
   milliseconds lease{30'000};
@@ -39,7 +43,7 @@ struct settings {
 settings make_settings(const client_options&, spi::url& where);
 
 // Throw lock_error(errc::bad_argument) that says what is allowed.
-void check_name(std::string_view name);            // 1 to 1,024 bytes, any byte
+void check_name(std::string_view name);  // 1 to 1,024 bytes, any byte
 void check_lease(milliseconds, std::string_view name);
 
 // errc::unsupported, naming what the engine lacks.

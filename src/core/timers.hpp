@@ -1,36 +1,46 @@
 // One thread per process that runs short callbacks at their time, by boot_clock. pthread's timed waits
-// reject CLOCK_BOOTTIME, so it polls a timerfd and an eventfd.
+// reject CLOCK_BOOTTIME, so it reads a timerfd. After fork() the child has timers of its own.
 #pragma once
 
 #include <afar/boot_clock.hpp>
 #include <afar/detail/function.hpp>
 
 #include <cstdint>
+#include <memory>
 
 namespace afar::detail {
 
 class timers {
  public:
-  using id = std::uint64_t;  // 0: none
+  using id = std::uint64_t;  // 0: none; never used twice, not even by parent and child
 
   // Starts the thread on first use; it is never joined and dies with the process.
   static timers& shared();
 
-  // Runs `f` on the timer thread, which belongs to all clients: it must not block.
+  // Runs `f` on the timer thread, which belongs to all clients: it must not block or throw. Throws
+  // if memory or the thread cannot be had.
   id at(boot_clock::time_point, function<void()> f);
 
   // True: it will not run. False: it has run, is running, or was never there.
   bool cancel(id) noexcept;
 
+  timers(const timers&) = delete;
+  timers& operator=(const timers&) = delete;
+  ~timers();
+
  private:
   timers();
   struct impl;
-  impl* impl_;
+  std::unique_ptr<impl> impl_;
 };
 
 // True on the threads that afar itself made (timer, notifier, engine threads that say so): there a
 // client must not be closed, because closing waits for these very threads.
 bool on_own_thread() noexcept;
 void mark_own_thread() noexcept;
+
+// Starts a detached thread that is marked so, has this name (at most 15 bytes) and takes no signals:
+// those belong to the user's threads. Throws std::system_error if there is no thread to be had.
+void start_own_thread(const char* name, function<void()> body);
 
 }  // namespace afar::detail
