@@ -57,7 +57,8 @@ struct cell_request {
 
 struct survey_request {
   spi::survey_query query;
-  function<bool(const spi::survey_reply&)> enough = {};  // empty: the first answer is
+  function<bool(const spi::survey_reply&)> enough = {};  // empty: the first answer is. It may run
+                                                         // after the call: own what it captures
   deadline by = {};
   std::stop_token stop = {};
 };
@@ -106,7 +107,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   wake_hub& hub() noexcept { return hub_; }
   watchdog& renewals() noexcept { return watchdog_; }
   spi::owner_id new_owner() noexcept;
-  spi::op_id begin_op();            // a number for a change, and what is settled
+  spi::op_id begin_op();  // a number for a change, and what is settled
   void end_op(const spi::op_id&) noexcept;
   void tell(const event&) const noexcept;
   bool observed() const noexcept { return settings_.observer != nullptr; }
@@ -114,6 +115,9 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   spi::status usable() const;
   // Until when a step that nobody waits for may take; short where a step blocks its thread.
   spi::time_point background_by(spi::time_point now) const noexcept;
+  void release_begins() noexcept { releases_.fetch_add(1, std::memory_order_relaxed); }
+  void release_ended() noexcept { releases_.fetch_sub(1, std::memory_order_release); }
+  bool engine_closed() const noexcept { return engine_closed_.load(std::memory_order_acquire); }
   void enlist(const std::shared_ptr<wait_op>&);  // told when the client closes
   void delist(const wait_op*) noexcept;
   void expect_grant(const spi::owner_id&, const std::shared_ptr<wait_op>&);
@@ -122,6 +126,9 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
  private:
   void wake(std::string_view key) noexcept override { hub_.wake(key); }
   void wake_all() noexcept override { hub_.wake_all(); }
+  spi::status check(claim_request&) const;
+  struct first_try;
+  void try_first(const claim_request&, first_try&);
   void granted(const spi::owner_id&, std::uint64_t token, milliseconds lease) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
@@ -131,6 +138,8 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   spi::owner_id identity_;
   std::atomic<std::uint64_t> next_number_{1};
   std::atomic<bool> closed_{false};
+  std::atomic<bool> engine_closed_{false};
+  std::atomic<std::int64_t> releases_{0};  // under way; closing waits for them
   counters counters_;
   wake_hub hub_;
   watchdog watchdog_;

@@ -46,9 +46,14 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   const std::shared_ptr<local_line>& line() const noexcept { return line_; }
   // The claim was granted by a request that left at `sent`. False: so late that it is over already.
   bool begin(const spi::acquire_reply&, time_point sent);
-  void stand_for_line() noexcept { in_line_ = true; }
-  bool may_hand_on(time_point now) const noexcept;  // under the line's mutex
-  void hand_on() noexcept;                          // becomes the next waiter's, with the next token
+  void stand_for_line() noexcept { in_line_.store(true, std::memory_order_relaxed); }
+  // Becomes the next waiter's, with the next token, if the bounds of hand-off allow it. For the line.
+  bool try_hand_on() noexcept;
+  bool like(const hold_state& other) const noexcept {
+    return lease_ == other.lease_ && renew_ == other.renew_ && note_.empty() && other.note_.empty();
+  }
+  // Claims the right to make a step on the claim beside renewals. False: one is under way.
+  bool begin_step() noexcept;
   void converted(spi::access, const spi::acquire_reply&, time_point sent);
   bool held() const noexcept { return phase_.load(std::memory_order_acquire) == phase::held; }
 
@@ -81,8 +86,9 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   const std::string& name() const noexcept { return line_->name(); }
   spi::access mode() const noexcept { return claim_.mode; }
   core& owner() const noexcept { return *core_; }
-  void set_note(std::string) ;
-  void ask() ;  // somebody wants it back: tells, but does not end it
+  void set_note(std::string);
+  void ask();         // somebody wants it back: tells, but does not end it
+  void close_down();  // the client closes: releases and tells
 
  private:
   enum class phase : std::uint8_t { claiming, held, lost, releasing, ended };
@@ -90,7 +96,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   void release_answered(const spi::status&, spi::release_reply);
   void finish_release(spi::status);
   void leave_line() noexcept;
-  void tell_lost(std::optional<std::stop_source>, loss_reason);
+  void notify_lost(std::optional<std::stop_source>) const;
 
   const std::shared_ptr<core> core_;
   const std::shared_ptr<local_line> line_;
@@ -98,7 +104,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   const milliseconds lease_;
   spi::claim claim_;
   std::shared_ptr<client_state> client_;  // an open hold keeps its client open
-  bool in_line_ = false;                  // stands for line_ (inv 3); changes while nobody else can see
+  std::atomic<bool> in_line_{false};      // stands for line_ (inv 3)
   std::atomic<phase> phase_{phase::claiming};
   std::atomic<std::uint64_t> token_{0};
   std::atomic<std::int64_t> valid_until_{0};  // ns of boot_clock
@@ -108,12 +114,13 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::uint64_t last_token_ = 0;
   std::uint32_t hands_ = 0;
   time_point granted_at_{};
-  std::string note_;          // what claim_.note views, if it is our own
-  std::string next_note_;     // takes effect with the next renewal
+  std::string note_;       // what claim_.note views, if it is our own
+  std::string next_note_;  // takes effect with the next renewal
   bool note_changed_ = false;
-  bool renewing_ = false;     // a renewal that nobody has answered yet: claim_ must not change
+  bool renewing_ = false;  // a renewal that nobody has answered yet: claim_ must not change
   std::optional<std::stop_source> lost_;  // made when somebody asks
   ended ended_;
+  bool lost_before_release_ = false;
   time_point release_until_{};
   milliseconds release_pause_{0};
 };

@@ -38,19 +38,19 @@ class local_line {
             kind_ == spi::kind::election);
   }
 
-  bool try_enter() noexcept;                            // true: the caller stands for the line now
+  bool try_enter() noexcept;  // true: the caller stands for the line now
   enum class place : std::uint8_t { mine, queued };
   place enter(const std::shared_ptr<claim_op>&);
-  bool remove(const claim_op*) noexcept;                // false: it has got its turn meanwhile
-  void leave() noexcept;                                // next one's turn
+  bool remove(const claim_op*) noexcept;  // false: it has got its turn meanwhile
+  void leave() noexcept;                  // next one's turn
   bool hand_on(const std::shared_ptr<hold_state>&) noexcept;  // false: nobody waits, or it may not
 
   // ---- who locked through lock(): for deadlock detection and re-entry
   struct self_lock {
     std::thread::id thread = {};
-    const void* object = nullptr;             // the primitive; null for recursive_mutex
-    std::uint32_t depth = 0;                  // recursive_mutex only
-    std::shared_ptr<hold_state> hold = {};    // recursive_mutex only
+    const void* object = nullptr;           // the primitive; null for recursive_mutex
+    std::uint32_t depth = 0;                // recursive_mutex only
+    std::shared_ptr<hold_state> hold = {};  // recursive_mutex only
   };
   std::mutex self_mutex;
   self_lock self;  // guarded by self_mutex

@@ -1,0 +1,108 @@
+#include "core/claim_op.hpp"
+
+#include <utility>
+
+namespace afar::detail {
+
+claim_op::claim_op(std::shared_ptr<core> c, const wait_machine::limits& l, claim_request r,
+                   hold_ptr state, bool in_line, core::acquired done)
+    : wait_op(std::move(c), l, std::move(r.stop)),
+      line_(std::move(r.line)),
+      lines_up_(line_->lines_up(r.mode)),
+      state_(std::move(state)),
+      done_(std::move(done)),
+      left_behind_(in_line),
+      turn_(in_line ? turn::mine : turn::none) {}
+
+wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
+  wait_machine::limits l;
+  l.waits = by.waits;
+  l.deadline = by.waits ? by.at : boot_clock::now() + c.about().try_time;
+  l.poll = c.about().poll;
+  l.patience = c.options().patience;
+  return l;
+}
+
+void claim_op::attempt(spi::time_point by) {
+  const auto self = std::static_pointer_cast<claim_op>(shared_from_this());
+  if (lines_up_ && line_->enter(self) == local_line::place::queued) return answered({}, {});
+  if (handed_) {
+    state_ = std::move(handed_);
+    granted_ = true;
+    return answered({}, {.done = true});
+  }
+  if (lines_up_) state_->stand_for_line();
+  ask_engine(by);
+}
+
+void claim_op::ask_engine(spi::time_point by) {
+  left_behind_ = true;
+  sent_ = boot_clock::now();
+  counters::up(owner().stats().steps);
+  owner().expect_grant(state_->claim().owner, shared_from_this());
+  owner().engine().acquire(
+      state_->claim(), by,
+      [self = std::static_pointer_cast<claim_op>(shared_from_this())](
+          spi::status s, spi::acquire_reply r) { self->replied(std::move(s), std::move(r)); });
+}
+
+void claim_op::replied(spi::status s, spi::acquire_reply r) {
+  if (s) {
+    left_behind_ = left_behind_ && wait_machine::transient(s.code);
+    return answered(std::move(s), {});
+  }
+  if (!r.granted) {
+    left_behind_ = state_->claim().queue;
+    refused_token_ = r.token;
+    return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
+  }
+  // A grant that took longer than its lease is none: asking again renews it.
+  granted_ = state_->begin(r, sent_);
+  if (granted_) return answered({}, {.done = true});
+  answered(errc::unknown_outcome, {});
+}
+
+bool claim_op::adopt(std::uint64_t token, std::chrono::milliseconds lease) {
+  if (granted_ || token <= refused_token_) return false;
+  granted_ =
+      state_->begin({.granted = true, .token = token, .last_token = token, .lease = lease}, sent_);
+  return granted_;
+}
+
+void claim_op::withdraw() {
+  if (lines_up_ && line_->remove(this)) return withdrawn();
+  // It stands for the line, perhaps since a moment ago.
+  if (handed_) {
+    state_ = std::move(handed_);
+    left_behind_ = true;
+  }
+  if (!left_behind_) {
+    if (lines_up_) line_->leave();
+    return withdrawn();
+  }
+  state_->end([self = shared_from_this(), this](const spi::status&) { withdrawn(); });
+}
+
+void claim_op::report(const spi::status& s) {
+  auto& stats = owner().stats();
+  owner().forget_grant(state_->claim().owner);
+  counters::up(stats.waited);
+  if (s.code == errc::timed_out) counters::up(stats.timed_out);
+  if (s.code == errc::cancelled) counters::up(stats.cancelled);
+  const auto now = boot_clock::now();
+  if (owner().observed())
+    owner().tell({.what = s ? afar::event::kind::refused : afar::event::kind::acquired,
+                  .name = line_->name(),
+                  .token = s ? 0 : state_->token(),
+                  .at = now,
+                  .waited = now - began_,
+                  .lease = state_->lease(),
+                  .code = s.code});
+  if (!s) {
+    counters::up(stats.acquired);
+    return done_({}, std::move(state_));
+  }
+  done_(s, nullptr);
+}
+
+}  // namespace afar::detail

@@ -1,0 +1,56 @@
+// One wish to hold something that was not granted at once: waits in the local line, then for the
+// engine.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/hold_state.hpp"
+#include "core/wait_op.hpp"
+
+namespace afar::detail {
+
+class claim_op final : public wait_op {
+ public:
+  // in_line: the caller stands for the line already and has asked the engine once.
+  claim_op(std::shared_ptr<core>, const wait_machine::limits&, claim_request, hold_ptr,
+           bool in_line, core::acquired done);
+
+  // For the line, under its mutex: what it gives to an op that it takes out (inv 2 there).
+  bool has_turn() const noexcept { return turn_ == turn::mine; }
+  void give_turn() noexcept { turn_ = turn::mine; }
+  void give(hold_ptr handed) noexcept {
+    turn_ = turn::mine;
+    handed_ = std::move(handed);
+  }
+
+  // Would a hold of another request of this client do as well?
+  bool would_take(const hold_state& other) const noexcept { return state_->like(other); }
+
+  // With what limits a request waits on this engine.
+  static wait_machine::limits limits_of(const core&, const deadline&);
+
+ private:
+  enum class turn : std::uint8_t { none, mine };
+
+  void attempt(spi::time_point by) override;
+  void withdraw() override;
+  void report(const spi::status&) override;
+  bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
+
+  void ask_engine(spi::time_point by);
+  void replied(spi::status, spi::acquire_reply);
+
+  const std::shared_ptr<local_line> line_;
+  const bool lines_up_;
+  hold_ptr state_;
+  core::acquired done_;
+  const spi::time_point began_ = boot_clock::now();
+  spi::time_point sent_{};
+  std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
+  bool left_behind_;                 // the engine may have something of this claim
+  bool granted_ = false;
+
+  turn turn_;        // guarded by the line
+  hold_ptr handed_;  // set before the turn is given, then ours
+};
+
+}  // namespace afar::detail

@@ -1,0 +1,456 @@
+#include "core/core.hpp"
+
+#include "core/cancel_guard.hpp"
+#include "core/claim_op.hpp"
+#include "core/hold_state.hpp"
+#include "core/parker.hpp"
+#include "core/step_op.hpp"
+
+#include <sys/random.h>
+
+#include <thread>
+#include <utility>
+
+namespace afar::detail {
+
+using namespace std::chrono_literals;
+
+core::core(settings s, factory open)
+    : settings_(std::move(s)), hub_(*this), watchdog_(*this), engine_(open(*this)) {
+  std::uint64_t bits[2] = {};
+  if (::getrandom(bits, sizeof bits, 0) != sizeof bits)
+    throw lock_error(errc::unavailable, settings_.url, "the kernel gives no random numbers");
+  identity_ = {.client_high = bits[0], .client_low = bits[1]};
+  check_guarantees(settings_.require, engine_->about(), settings_.url);
+}
+
+core::~core() = default;
+
+spi::owner_id core::new_owner() noexcept {
+  auto id = identity_;
+  id.number = next_number_.fetch_add(1, std::memory_order_relaxed);
+  return id;
+}
+
+spi::op_id core::begin_op() {
+  const std::lock_guard lock(numbers_mutex_);
+  const auto id = new_owner();
+  unsettled_.insert(id.number);
+  return {.owner = id, .settled = *unsettled_.begin()};
+}
+
+void core::end_op(const spi::op_id& id) noexcept {
+  const std::lock_guard lock(numbers_mutex_);
+  unsettled_.erase(id.owner.number);
+}
+
+void core::tell(const event& e) const noexcept {
+  if (settings_.observer) settings_.observer->on(e);
+}
+
+spi::status core::usable() const {
+  if (forked()) return {errc::forked, "open a client of its own in the child process"};
+  if (closed()) return errc::closed;
+  return {};
+}
+
+spi::time_point core::background_by(spi::time_point now) const noexcept {
+  return now + (about().inline_steps ? 5ms : 2'000ms);
+}
+
+std::shared_ptr<local_line> core::line(spi::kind k, const std::string& name) {
+  std::string key(1, static_cast<char>(k));
+  key += name;
+  const std::lock_guard lock(lines_mutex_);
+  auto& known = lines_[key];
+  auto found = known.lock();
+  if (!found) {
+    found = std::make_shared<local_line>(k, settings_.prefix + name, settings_.prefix.size());
+    known = found;
+    if (lines_.size() % 1'024 == 0)
+      std::erase_if(lines_, [](auto& l) { return l.second.expired(); });
+  }
+  return found;
+}
+
+// ---- claims -------------------------------------------------------------------------------------
+
+spi::status core::check(claim_request& r) const {
+  if (auto bad = usable()) return bad;
+  if (r.stop.stop_requested()) return errc::cancelled;
+  if (!r.lease) r.lease = settings_.lease;
+  try {
+    check_lease(*r.lease, r.line->name());
+  } catch (const lock_error& e) {
+    return {e.code(), "the lease must be 10 ms to 24 h"};
+  }
+  return {};
+}
+
+// What the attempt on the caller's stack came to, where the engine answers at once.
+struct core::first_try {
+  hold_ptr state;
+  bool in_line = false;  // stands for the local line, or needs none
+  bool granted = false;
+  bool refused = false;  // finally: it does not wait
+  std::optional<wait_op::first_answer> answer;
+};
+
+void core::try_first(const claim_request& r, first_try& t) {
+  const bool lines_up = r.line->lines_up(r.mode);
+  if (!about().inline_steps) {
+    t.state = std::make_shared<hold_state>(shared_from_this(), r, *r.lease);
+    return;
+  }
+  t.in_line = !lines_up || r.line->try_enter();
+  if (!t.in_line && !r.by.waits) {
+    t.refused = true;  // a hold of this very client is in the way
+    return;
+  }
+  t.state = std::make_shared<hold_state>(shared_from_this(), r, *r.lease);
+  if (!t.in_line) return;
+  if (lines_up) t.state->stand_for_line();
+  const auto sent = boot_clock::now();
+  const auto by =
+      r.by.waits ? std::min(r.by.at, sent + settings_.patience) : sent + about().try_time;
+  counters::up(counters_.steps);
+  if (observed()) tell({.what = event::kind::asking, .name = r.line->name(), .at = sent});
+  spi::status status;
+  spi::acquire_reply reply;
+  engine_->acquire(t.state->claim(), by, [&](spi::status s, spi::acquire_reply a) {
+    status = std::move(s);
+    reply = std::move(a);
+  });
+  if (!status && reply.granted) {
+    t.granted = t.state->begin(reply, sent);
+    if (!t.granted) status = errc::unknown_outcome;
+  }
+  if (t.granted) {
+    counters::up(counters_.acquired);
+    if (observed())
+      tell({.what = event::kind::acquired,
+            .name = r.line->name(),
+            .token = reply.token,
+            .at = boot_clock::now(),
+            .lease = *r.lease});
+    return;
+  }
+  if (!status && !r.by.waits) {
+    t.refused = true;
+    if (lines_up) r.line->leave();
+    return;
+  }
+  t.answer.emplace(wait_op::first_answer{
+      std::move(status),
+      {.watch_key = std::move(reply.watch_key), .retry_after = reply.retry_after}});
+}
+
+hold_ptr core::acquire(claim_request r, spi::status& out) {
+  const cancel_guard no_cancellation;
+  out = check(r);
+  if (out) return nullptr;
+  first_try first;
+  try_first(r, first);
+  if (first.granted) return std::move(first.state);
+  if (first.refused) {
+    counters::up(counters_.timed_out);
+    out = errc::timed_out;
+    return nullptr;
+  }
+  hold_ptr got;
+  const auto limits = claim_op::limits_of(*this, r.by);
+  const auto op = std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), first.state,
+                                             first.in_line && first.answer.has_value(),
+                                             [&](spi::status s, hold_ptr h) {
+                                               out = std::move(s);
+                                               got = std::move(h);
+                                             });
+  op->run(std::move(first.answer));
+  return got;
+}
+
+void core::start_acquire(claim_request r, acquired done) {
+  if (auto bad = check(r)) return done(std::move(bad), nullptr);
+  first_try first;
+  try_first(r, first);
+  if (first.granted) return done({}, std::move(first.state));
+  if (first.refused) {
+    counters::up(counters_.timed_out);
+    return done(errc::timed_out, nullptr);
+  }
+  const auto limits = claim_op::limits_of(*this, r.by);
+  const auto op =
+      std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), first.state,
+                                 first.in_line && first.answer.has_value(), std::move(done));
+  op->start(std::move(first.answer));
+}
+
+namespace {
+
+struct convert_step {
+  using reply = spi::acquire_reply;
+  spi::claim claim;
+  spi::time_point* sent;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    *sent = boot_clock::now();
+    c.engine().acquire(claim, by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core&) {}
+};
+
+struct renew_step {
+  using reply = spi::renew_reply;
+  hold_ptr state;
+  spi::claim* claim;
+  spi::time_point* sent;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    *sent = boot_clock::now();
+    c.engine().renew(
+        {&claim, 1}, by,
+        [done = std::move(done)](std::size_t, spi::status s, spi::renew_reply r) mutable {
+          done(std::move(s), r);
+        });
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core&) {}
+};
+
+struct cell_step {
+  using reply = spi::cell_reply;
+  using until = cell_request::until;
+  cell_request request;
+  bool numbered = false;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    // A new number for a new wish; the old one only when an answer was lost.
+    if (!std::exchange(numbered, true)) request.change.id = c.begin_op();
+    c.engine().change(request.change, by, std::move(done));
+  }
+  wait_op::attempted judge(core& c, const reply& r) {
+    settle(c);
+    return {.done = reached(r), .watch_key = r.watch_key};
+  }
+  void settle(core& c) {
+    if (std::exchange(numbered, false)) c.end_op(request.change.id);
+  }
+  bool reached(const reply& r) const {
+    switch (request.goal) {
+      case until::answered:
+        return true;
+      case until::applied:
+        return r.applied;
+      case until::changed:
+        return r.value != request.change.operand;
+      case until::zero:
+        return r.exists && r.value == 0;
+    }
+    return true;
+  }
+};
+
+struct ledger_step {
+  using reply = spi::ledger_reply;
+  spi::ledger_change change;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    c.engine().record(change, by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core& c) { c.end_op(change.id); }
+};
+
+struct survey_step {
+  using reply = spi::survey_reply;
+  survey_request request;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    c.engine().survey(request.query, by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply& r) {
+    return {.done = !request.enough || request.enough(r), .watch_key = r.watch_key};
+  }
+  void settle(core&) {}
+};
+
+struct evict_step {
+  using reply = spi::release_reply;
+  spi::resource what;
+  spi::owner_id owner;
+  std::uint64_t token;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    c.engine().evict(what, owner, token, by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core&) {}
+};
+
+// A step that waits for nothing but its answer.
+wait_machine::limits one_answer(const core& c) {
+  auto l = claim_op::limits_of(c, deadline::no_wait());
+  l.deadline = boot_clock::now() + c.options().patience;
+  return l;
+}
+
+}  // namespace
+
+bool core::convert(hold_state& h, spi::access to, spi::status& out) {
+  // Renewals are short; a conversion waits for the one that is under way.
+  const auto until = boot_clock::now() + settings_.patience;
+  while (!h.begin_step()) {
+    if (boot_clock::now() > until) {
+      out = errc::unavailable;
+      return false;
+    }
+    std::this_thread::yield();
+  }
+  spi::acquire_reply reply;
+  if (!h.held()) {
+    h.converted(to, reply, {});
+    out = errc::lost;
+    return false;
+  }
+  spi::time_point sent;
+  convert_step step{.claim = h.claim(), .sent = &sent};
+  step.claim.mode = to;
+  step.claim.token = h.token();
+  step.claim.queue = false;
+  out = run_step(*this, one_answer(*this), {}, std::move(step), reply);
+  if (out) reply.granted = false;
+  h.converted(to, reply, sent);
+  if (!out && !reply.granted && reply.why != spi::loss::none) {
+    h.lose(static_cast<loss_reason>(reply.why));
+    out = errc::lost;
+  }
+  return reply.granted;
+}
+
+spi::status core::rewrite_note(hold_state& h, std::string note) {
+  h.set_note(std::move(note));
+  const auto until = boot_clock::now() + settings_.patience;
+  auto* claim = h.prepare_renewal();
+  while (!claim) {
+    if (!h.held()) return errc::lost;
+    if (boot_clock::now() > until) return errc::unavailable;
+    std::this_thread::yield();  // until the renewal that is under way is answered
+    claim = h.prepare_renewal();
+  }
+  spi::time_point sent;
+  spi::renew_reply reply;
+  auto result =
+      run_step(*this, one_answer(*this), {}, renew_step{h.shared_from_this(), claim, &sent}, reply);
+  h.renewed(result, reply, sent);
+  if (!result && reply.why != spi::loss::none) return errc::lost;
+  return result;
+}
+
+// ---- cells, ledgers, surveys --------------------------------------------------------------------
+
+namespace {
+
+wait_machine::limits limits_of(const core& c, const cell_request& r) {
+  return r.goal == cell_request::until::answered ? one_answer(c) : claim_op::limits_of(c, r.by);
+}
+
+}  // namespace
+
+spi::status core::change(cell_request r, spi::cell_reply& out) {
+  r.change.what.name = *r.name;
+  const auto limits = limits_of(*this, r);
+  auto stop = r.stop;
+  return run_step(*this, limits, std::move(stop), cell_step{.request = std::move(r)}, out);
+}
+
+void core::start_change(cell_request r, changed done) {
+  r.change.what.name = *r.name;
+  const auto limits = limits_of(*this, r);
+  auto stop = r.stop;
+  start_step(*this, limits, std::move(stop), cell_step{.request = std::move(r)}, std::move(done));
+}
+
+spi::status core::record(const spi::ledger_change& change, spi::ledger_reply& out) {
+  if (auto bad = usable()) return bad;
+  ledger_step step{change};
+  step.change.id = begin_op();
+  return run_step(*this, one_answer(*this), {}, std::move(step), out);
+}
+
+spi::status core::survey(survey_request r, spi::survey_reply& out) {
+  const auto limits = r.enough ? claim_op::limits_of(*this, r.by) : one_answer(*this);
+  auto stop = r.stop;
+  return run_step(*this, limits, std::move(stop), survey_step{std::move(r)}, out);
+}
+
+spi::status core::evict(const spi::resource& what, const spi::owner_id& owner, std::uint64_t token,
+                        spi::release_reply& out) {
+  return run_step(*this, one_answer(*this), {}, evict_step{what, owner, token}, out);
+}
+
+// ---- what engines tell --------------------------------------------------------------------------
+
+void core::expect_grant(const spi::owner_id& id, const std::shared_ptr<wait_op>& op) {
+  const std::lock_guard lock(ops_mutex_);
+  grants_[id.number] = op;
+}
+
+void core::forget_grant(const spi::owner_id& id) noexcept {
+  const std::lock_guard lock(ops_mutex_);
+  grants_.erase(id.number);
+}
+
+void core::granted(const spi::owner_id& id, std::uint64_t token, milliseconds lease) noexcept {
+  std::shared_ptr<wait_op> op;
+  {
+    const std::lock_guard lock(ops_mutex_);
+    if (const auto at = grants_.find(id.number); at != grants_.end()) op = at->second.lock();
+  }
+  if (op && id.same_client(identity_)) op->pushed_grant(token, lease);
+}
+
+void core::asked(const spi::owner_id& id) noexcept {
+  for (const auto& h : watchdog_.all())
+    if (h->claim().owner == id) h->ask();
+}
+
+void core::session_lost() noexcept {
+  for (const auto& h : watchdog_.all()) h->lose(loss_reason::session);
+}
+
+// ---- closing ------------------------------------------------------------------------------------
+
+void core::enlist(const std::shared_ptr<wait_op>& op) {
+  {
+    const std::lock_guard lock(ops_mutex_);
+    ops_.emplace(op.get(), op);
+  }
+  if (closed()) op->close();  // close() may have looked before we were there
+}
+
+void core::delist(const wait_op* op) noexcept {
+  const std::lock_guard lock(ops_mutex_);
+  ops_.erase(op);
+}
+
+void core::close() noexcept {
+  if (forked() || closed_.exchange(true)) return;
+  std::vector<std::shared_ptr<wait_op>> ops;
+  {
+    const std::lock_guard lock(ops_mutex_);
+    for (const auto& [raw, weak] : ops_)
+      if (auto op = weak.lock()) ops.push_back(std::move(op));
+  }
+  for (const auto& op : ops) op->close();
+  for (const auto& h : watchdog_.all()) h->close_down();
+  // Releases under way get a second; what is not confirmed by then ends with its lease.
+  const auto until = boot_clock::now() + 1s;
+  parker pause;
+  while (releases_.load(std::memory_order_acquire) > 0 && boot_clock::now() < until)
+    pause.park_until(boot_clock::now() + 1ms);
+  engine_closed_.store(true, std::memory_order_release);
+  engine_->close();
+}
+
+}  // namespace afar::detail

@@ -1,0 +1,288 @@
+#include "core/hold_state.hpp"
+
+#include "core/core.hpp"
+#include "core/notifier.hpp"
+#include "core/timers.hpp"
+#include "core/wait_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace afar::detail {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// A streak of local hand-offs ends after so long, so that other processes get their turn.
+constexpr auto longest_streak = 10ms;
+
+loss_reason reason_of(spi::loss l) noexcept { return static_cast<loss_reason>(l); }
+static_assert(static_cast<int>(loss_reason::closed) == static_cast<int>(spi::loss::closed));
+
+}  // namespace
+
+hold_state::hold_state(std::shared_ptr<core> c, const claim_request& r, milliseconds lease)
+    : core_(std::move(c)),
+      line_(r.line),
+      renew_(r.renew == renewal::automatic),
+      lease_(lease),
+      note_(r.note) {
+  claim_.what = line_->what();
+  claim_.owner = core_->new_owner();
+  claim_.mode = r.mode;
+  claim_.permits = r.permits;
+  claim_.limit = r.limit;
+  claim_.lease = lease;
+  claim_.queue = r.by.waits;
+  claim_.note = note_.empty() ? std::string_view(core_->options().note) : std::string_view(note_);
+  const bool hands = line_->kind() == spi::kind::mutex || line_->kind() == spi::kind::shared_mutex;
+  if (hands && line_->lines_up(r.mode))
+    claim_.handoffs = std::min(core_->options().handoff, core_->about().token_block);
+}
+
+hold_state::~hold_state() {
+  // Every holder ends its hold; this is for a hold that never reached one.
+  if (held() && !core_->forked()) core_->renewals().leave(*this);
+}
+
+bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
+  const auto granted = r.lease > 0ms ? r.lease : lease_;
+  const auto until = sent + granted - core_->options().margin_of(granted);
+  if (boot_clock::now() >= until) return false;
+  {
+    const std::lock_guard lock(m_);
+    token_.store(r.token, std::memory_order_relaxed);
+    last_token_ = std::max(r.token, r.last_token);
+    claim_.token = r.token;
+    granted_at_ = sent;
+    valid_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
+    phase_.store(phase::held, std::memory_order_release);
+  }
+  core_->renewals().enter(*this, sent);
+  return true;
+}
+
+bool hold_state::try_hand_on() noexcept {
+  const auto now = boot_clock::now();
+  const std::lock_guard lock(m_);
+  const auto next = token_.load(std::memory_order_relaxed) + 1;
+  if (!held() || next > last_token_ || hands_ >= claim_.handoffs) return false;
+  if (now - granted_at_ > longest_streak || now + lease_ / 3 > valid_until()) return false;
+  if (why() != loss_reason::none) return false;  // somebody has asked for it
+  ++hands_;
+  token_.store(next, std::memory_order_release);
+  lost_.reset();
+  return true;
+}
+
+bool hold_state::begin_step() noexcept {
+  const std::lock_guard lock(m_);
+  return !std::exchange(renewing_, true);
+}
+
+void hold_state::converted(spi::access to, const spi::acquire_reply& r, time_point sent) {
+  const std::lock_guard lock(m_);
+  renewing_ = false;
+  if (!r.granted) return;
+  claim_.mode = to;
+  claim_.token = r.token;
+  token_.store(r.token, std::memory_order_release);
+  last_token_ = std::max(r.token, r.last_token);
+  const auto granted = r.lease > 0ms ? r.lease : lease_;
+  const auto until = sent + granted - core_->options().margin_of(granted);
+  valid_until_.store(until.time_since_epoch().count(), std::memory_order_release);
+}
+
+// ---- renewal and loss ---------------------------------------------------------------------------
+
+spi::claim* hold_state::prepare_renewal() {
+  const std::lock_guard lock(m_);
+  if (!held() || std::exchange(renewing_, true)) return nullptr;
+  claim_.token = token_.load(std::memory_order_relaxed);
+  if (std::exchange(note_changed_, false)) {
+    note_ = std::move(next_note_);
+    claim_.note = note_;
+  }
+  return &claim_;
+}
+
+void hold_state::renewed(const spi::status& s, const spi::renew_reply& r, time_point sent) {
+  std::chrono::nanoseconds left{};
+  {
+    const std::lock_guard lock(m_);
+    renewing_ = false;
+    if (!held() || s) return;  // a failure: the watchdog tries again while there is time
+    if (r.why == spi::loss::none) {
+      const auto granted = r.lease > 0ms ? r.lease : lease_;
+      const auto until = sent + granted - core_->options().margin_of(granted);
+      left = valid_until() - boot_clock::now();
+      if (until > valid_until())
+        valid_until_.store(until.time_since_epoch().count(), std::memory_order_release);
+    }
+  }
+  if (r.why != spi::loss::none) return lose(reason_of(r.why));
+  core_->renewals().confirmed(*this, sent);
+  counters::up(core_->stats().renewed);
+  if (core_->observed())
+    core_->tell({.what = event::kind::renewed,
+                 .name = name(),
+                 .token = token(),
+                 .at = boot_clock::now(),
+                 .left = left,
+                 .lease = lease_});
+}
+
+void hold_state::lose(loss_reason why) {
+  std::optional<std::stop_source> stop;
+  {
+    const std::lock_guard lock(m_);
+    if (!held()) return;
+    why_.store(why, std::memory_order_release);
+    phase_.store(phase::lost, std::memory_order_release);
+    stop = lost_;
+  }
+  core_->renewals().leave(*this);
+  counters::up(core_->stats().lost);
+  if (core_->observed())
+    core_->tell({.what = event::kind::lost,
+                 .name = name(),
+                 .token = token(),
+                 .at = boot_clock::now(),
+                 .lease = lease_,
+                 .reason = why});
+  notify_lost(std::move(stop));
+  leave_line();
+}
+
+void hold_state::ask() {
+  std::optional<std::stop_source> stop;
+  {
+    const std::lock_guard lock(m_);
+    if (!held()) return;
+    why_.store(loss_reason::asked, std::memory_order_release);
+    stop = lost_;
+  }
+  notify_lost(std::move(stop));
+}
+
+// Users' callbacks run on the notifier's thread, never on this one.
+void hold_state::notify_lost(std::optional<std::stop_source> stop) const {
+  if (stop) notifier::shared().post([s = std::move(*stop)]() mutable { s.request_stop(); });
+}
+
+std::stop_token hold_state::lost() {
+  const std::lock_guard lock(m_);
+  if (!lost_) {
+    lost_.emplace();
+    const bool told = phase_ == phase::lost || why() != loss_reason::none;
+    if (told) lost_->request_stop();
+  }
+  return lost_->get_token();
+}
+
+bool hold_state::valid() const noexcept {
+  return held() && boot_clock::now() < valid_until() && !core_->forked();
+}
+
+hold_state::time_point hold_state::valid_until() const noexcept {
+  return time_point{boot_clock::duration{valid_until_.load(std::memory_order_acquire)}};
+}
+
+void hold_state::set_note(std::string text) {
+  const std::lock_guard lock(m_);
+  next_note_ = std::move(text);
+  note_changed_ = true;
+}
+
+// ---- release ------------------------------------------------------------------------------------
+
+void hold_state::end(ended done) noexcept {
+  if (core_->forked()) return done ? done(errc::forked) : void();
+  if (claim_.handoffs > 0 && line_->hand_on(shared_from_this())) {
+    counters::up(core_->stats().released);
+    return done ? done({}) : void();
+  }
+  bool watched = false;
+  {
+    const std::lock_guard lock(m_);
+    const auto was = phase_.load(std::memory_order_relaxed);
+    if (was == phase::releasing || was == phase::ended) {
+      if (!done) return;
+    } else {
+      watched = was == phase::held;
+      lost_before_release_ = was == phase::lost;
+      const auto until = was == phase::claiming ? boot_clock::now() + lease_ : valid_until();
+      release_until_ = until + core_->options().margin_of(lease_);
+      phase_.store(phase::releasing, std::memory_order_release);
+      ended_ = std::move(done);
+    }
+  }
+  if (done) return done(errc::not_owner);
+  if (watched) core_->renewals().leave(*this);
+  const auto now = boot_clock::now();
+  if (core_->observed())
+    core_->tell({.what = event::kind::releasing, .name = name(), .token = token(), .at = now});
+  core_->release_begins();
+  send_release();
+}
+
+void hold_state::send_release() {
+  counters::up(core_->stats().steps);
+  core_->engine().release(claim_, core_->background_by(boot_clock::now()),
+                          [self = shared_from_this()](const spi::status& s, spi::release_reply r) {
+                            self->release_answered(s, r);
+                          });
+}
+
+void hold_state::release_answered(const spi::status& s, spi::release_reply r) {
+  if (!s)
+    return finish_release(r == spi::release_reply::gone || lost_before_release_
+                              ? spi::status{errc::lost}
+                              : spi::status{});
+  const auto now = boot_clock::now();
+  if (!wait_machine::transient(s.code) || now >= release_until_ || core_->engine_closed())
+    return finish_release(s);
+  counters::up(core_->stats().retried);
+  timers::shared().at(now + release_pause_, [self = shared_from_this()] { self->send_release(); });
+  release_pause_ = std::min(std::max(release_pause_ * 2, milliseconds{1}), milliseconds{500});
+}
+
+void hold_state::finish_release(spi::status s) {
+  ended done;
+  {
+    const std::lock_guard lock(m_);
+    phase_.store(phase::ended, std::memory_order_release);
+    done = std::move(ended_);
+  }
+  const bool failed = s && s.code != errc::lost;
+  counters::up(failed ? core_->stats().release_failed : core_->stats().released);
+  if (core_->observed())
+    core_->tell({.what = failed ? event::kind::release_failed : event::kind::released,
+                 .name = name(),
+                 .token = token(),
+                 .at = boot_clock::now(),
+                 .code = s.code});
+  leave_line();
+  core_->release_ended();
+  if (done) done(std::move(s));
+}
+
+void hold_state::leave_line() noexcept {
+  if (in_line_.exchange(false, std::memory_order_acq_rel)) line_->leave();
+}
+
+void hold_state::close_down() {
+  {
+    const std::lock_guard lock(m_);
+    if (!held()) return;
+  }
+  core_->release_begins();
+  core_->engine().release(claim_, core_->background_by(boot_clock::now()),
+                          [self = shared_from_this()](const spi::status&, spi::release_reply) {
+                            self->core_->release_ended();
+                          });
+  lose(loss_reason::closed);
+}
+
+}  // namespace afar::detail

@@ -1,0 +1,156 @@
+#include "core/wait_machine.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace afar::detail {
+
+bool wait_machine::transient(const std::error_code& code) {
+  return code == errc::unknown_outcome || code == errc::unavailable || code == errc::timed_out;
+}
+
+wait_machine::time_point wait_machine::later(time_point t, milliseconds d) {
+  return t > time_point::max() - d ? time_point::max() : t + d;
+}
+
+wait_machine::action wait_machine::begin_attempt() {
+  state_ = state::attempting;
+  woken_ = false;
+  return action::attempt;
+}
+
+wait_machine::time_point wait_machine::attempt_by(time_point now) const {
+  const auto patient = later(failing_since_.value_or(now), limits_.patience);
+  // An attempt past the deadline is the last try.
+  const auto end = now < limits_.deadline ? limits_.deadline : later(now, limits_.grace);
+  return std::min(std::max(patient, later(now, limits_.grace)), end);
+}
+
+wait_machine::action wait_machine::on_attempt(const spi::status& s, attempted a, time_point now) {
+  if (state_ != state::attempting) return action::none;
+  if (reported_) {
+    state_ = state::withdrawing;
+    return action::withdraw;
+  }
+  if (s) return failed(s, now);
+  failing_since_.reset();
+  pause_ = milliseconds{0};
+  if (a.done) return finish({});
+  return refused(std::move(a), now);
+}
+
+wait_machine::action wait_machine::failed(const spi::status& s, time_point now) {
+  if (!transient(s.code)) return give_up(s, now);
+  failure_ = s.code == errc::timed_out ? spi::status{errc::unavailable, s.detail} : s;
+  if (!failing_since_) failing_since_ = now;
+  if (now >= limits_.deadline || now - *failing_since_ >= limits_.patience)
+    return give_up(failure_, now);
+  retry_at_ = later(now, pause_);
+  // The first repetition follows at once: most failures are a single lost answer.
+  pause_ = std::min(std::max(pause_ * 2, milliseconds{1}), milliseconds{500});
+  if (retry_at_ <= now) return begin_attempt();
+  state_ = state::asleep;
+  return action::sleep;
+}
+
+wait_machine::action wait_machine::refused(attempted a, time_point now) {
+  refused_ = true;
+  if (!limits_.waits) return give_up(errc::timed_out, now);
+  if (now >= limits_.deadline) return give_up(errc::timed_out, now);
+  retry_at_ = later(now, std::min(a.retry_after.value_or(limits_.poll), limits_.poll));
+  if (a.watch_key == watch_key_) return sleep();
+  watch_key_ = std::move(a.watch_key);
+  state_ = state::watching;
+  return action::watch;
+}
+
+wait_machine::action wait_machine::on_watch(const spi::status& s, bool recheck, time_point now) {
+  if (state_ != state::watching) return action::none;
+  if (reported_) {
+    state_ = state::withdrawing;
+    return action::withdraw;
+  }
+  if (s) {
+    // Without a watch nothing wakes us: look more often, and try to watch again next time.
+    watch_key_.clear();
+    retry_at_ = std::min(retry_at_, later(now, milliseconds{20}));
+    return sleep();
+  }
+  return recheck ? begin_attempt() : sleep();
+}
+
+wait_machine::action wait_machine::sleep() {
+  if (woken_) return begin_attempt();
+  state_ = state::asleep;
+  return action::sleep;
+}
+
+wait_machine::action wait_machine::on_wake() {
+  if (state_ == state::asleep) return begin_attempt();
+  woken_ = true;
+  return action::none;
+}
+
+wait_machine::action wait_machine::on_timer(time_point now) {
+  if (now < wake_at()) return action::none;
+  if (state_ == state::asleep) {
+    if (now >= limits_.deadline && std::exchange(last_try_, true))
+      return give_up(failing_since_ ? failure_ : spi::status{errc::timed_out}, now);
+    return begin_attempt();
+  }
+  if (reported_ || state_ == state::over) return action::none;
+  if (state_ == state::withdrawing) return report(result_);
+  return report(failing_since_ ? failure_ : spi::status{errc::timed_out});
+}
+
+wait_machine::action wait_machine::on_stop(errc why, time_point now) {
+  if (reported_ || state_ == state::over || state_ == state::withdrawing) return action::none;
+  if (state_ == state::asleep || state_ == state::idle) return give_up(why, now);
+  return report(why);
+}
+
+wait_machine::action wait_machine::on_granted() {
+  if (reported_ || (state_ != state::asleep && state_ != state::watching)) return on_wake();
+  return finish({});
+}
+
+wait_machine::action wait_machine::on_withdrawn() {
+  return state_ == state::withdrawing ? finish(result_) : action::none;
+}
+
+wait_machine::action wait_machine::give_up(spi::status why, time_point now) {
+  result_ = std::move(why);
+  state_ = state::withdrawing;
+  give_up_at_ = later(now, limits_.grace);
+  return action::withdraw;
+}
+
+wait_machine::action wait_machine::finish(spi::status s) {
+  result_ = std::move(s);
+  state_ = state::over;
+  return action::finish;
+}
+
+wait_machine::action wait_machine::report(spi::status s) {
+  result_ = std::move(s);
+  reported_ = true;
+  return action::report;
+}
+
+wait_machine::time_point wait_machine::wake_at() const {
+  switch (state_) {
+    case state::asleep:
+      return std::min(limits_.deadline, retry_at_);
+    case state::attempting:
+    case state::watching:
+      return reported_ ? time_point::max() : later(limits_.deadline, limits_.grace);
+    case state::withdrawing:
+      return reported_ ? time_point::max() : give_up_at_;
+    case state::idle:
+    case state::over:
+      break;
+  }
+  return time_point::max();
+}
+
+}  // namespace afar::detail

@@ -1,0 +1,190 @@
+#include "core/wait_op.hpp"
+
+#include "core/core.hpp"
+#include "core/run_queue.hpp"
+
+#include <utility>
+
+namespace afar::detail {
+
+wait_op::wait_op(std::shared_ptr<core> c, const wait_machine::limits& l, std::stop_token stop)
+    : core_(std::move(c)), machine_(l), stop_(std::move(stop)) {}
+
+wait_op::~wait_op() = default;
+
+void wait_op::run(std::optional<first_answer> first) {
+  {
+    const std::lock_guard lock(m_);
+    blocking_ = true;
+    handling_ = true;  // this thread, until it has its answer
+  }
+  begin(std::move(first));
+  for (;;) {
+    handle_posted();
+    if (reported_) break;
+    const auto until = machine_.wake_at();
+    if (!sleeper_.ready()) core_->engine().drive(sleeper_, until);
+    if (boot_clock::now() >= until) post({.what = event::kind::timer});
+  }
+  // The operation may go on to withdraw itself, from now on on the threads that bring its answers.
+  {
+    const std::lock_guard lock(m_);
+    blocking_ = false;
+    handling_ = false;
+    if (events_.empty()) return;
+    handling_ = true;
+  }
+  handle_posted();
+}
+
+void wait_op::start(std::optional<first_answer> first) {
+  {
+    const std::lock_guard lock(m_);
+    handling_ = true;
+  }
+  begin(std::move(first));
+  run_queue::run([self = shared_from_this()] { self->handle_posted(); });
+}
+
+void wait_op::begin(std::optional<first_answer> first) {
+  core_->enlist(shared_from_this());
+  event e{.what = event::kind::start};
+  if (first) {
+    machine_.start();
+    e.what = event::kind::attempt;
+    e.status = std::move(first->status);
+    e.answer = std::move(first->answer);
+  }
+  post(std::move(e));
+  if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_handler{this});
+}
+
+void wait_op::wake() { post({.what = event::kind::wake}); }
+void wait_op::close() { post({.what = event::kind::close}); }
+void wait_op::withdrawn() { post({.what = event::kind::withdrawn}); }
+
+void wait_op::watched(const spi::status& s, bool recheck) {
+  post({.what = event::kind::watch, .status = s, .recheck = recheck});
+}
+
+void wait_op::pushed_grant(std::uint64_t token, std::chrono::milliseconds lease) {
+  post({.what = event::kind::grant, .token = token, .lease = lease});
+}
+
+void wait_op::answered(spi::status s, attempted a) {
+  post({.what = event::kind::attempt, .status = std::move(s), .answer = std::move(a)});
+}
+
+void wait_op::post(event e) {
+  {
+    const std::lock_guard lock(m_);
+    events_.push_back(std::move(e));
+    pending_.store(true, std::memory_order_release);
+    if (blocking_) {
+      // Under the mutex: the caller may leave as soon as it has seen the event.
+      sleeper_.notify();
+      return;
+    }
+    if (handling_) return;
+    handling_ = true;
+  }
+  run_queue::run([self = shared_from_this()] { self->handle_posted(); });
+}
+
+// Only the thread that set handling_ (or the blocked caller) is here.
+void wait_op::handle_posted() {
+  std::vector<event> batch;
+  for (;;) {
+    {
+      const std::lock_guard lock(m_);
+      if (events_.empty()) {
+        pending_.store(false, std::memory_order_relaxed);
+        if (!blocking_) handling_ = false;
+        break;
+      }
+      batch.swap(events_);
+    }
+    for (auto& e : batch)
+      if (!over_) handle(e);
+    batch.clear();
+    if (blocking_ && reported_) break;
+    if (!blocking_ && !over_) set_timer();
+  }
+}
+
+void wait_op::handle(event& e) {
+  const auto now = boot_clock::now();
+  switch (e.what) {
+    case event::kind::start:
+      return perform(machine_.start());
+    case event::kind::attempt:
+      if (e.status) counters::up(core_->stats().retried);
+      return perform(machine_.on_attempt(e.status, std::move(e.answer), now));
+    case event::kind::watch:
+      return perform(machine_.on_watch(e.status, e.recheck, now));
+    case event::kind::wake:
+      return perform(machine_.on_wake());
+    case event::kind::timer:
+      timer_ = 0;
+      timer_at_ = spi::time_point::max();
+      return perform(machine_.on_timer(now));
+    case event::kind::stop:
+      return perform(machine_.on_stop(errc::cancelled, now));
+    case event::kind::close:
+      return perform(machine_.on_stop(errc::closed, now));
+    case event::kind::grant:
+      return perform(adopt(e.token, e.lease) ? machine_.on_granted() : machine_.on_wake());
+    case event::kind::withdrawn:
+      return perform(machine_.on_withdrawn());
+  }
+}
+
+void wait_op::perform(wait_machine::action a) {
+  using action = wait_machine::action;
+  switch (a) {
+    case action::none:
+    case action::sleep:
+      return;
+    case action::attempt:
+      return attempt(machine_.attempt_by(boot_clock::now()));
+    case action::watch:
+      if (!watching_.empty()) core_->hub().unwatch(watching_, this);
+      watching_ = machine_.watch_key();
+      if (watching_.empty()) return watched({}, false);
+      return core_->hub().watch(watching_, shared_from_this());
+    case action::withdraw:
+      return withdraw();
+    case action::report:
+      return report_once();
+    case action::finish:
+      return finish();
+  }
+}
+
+void wait_op::report_once() {
+  if (std::exchange(reported_, true)) return;
+  on_stop_.reset();
+  report(machine_.result());
+}
+
+void wait_op::finish() {
+  over_ = true;
+  if (timer_ != 0) timers::shared().cancel(std::exchange(timer_, 0));
+  if (!watching_.empty()) core_->hub().unwatch(watching_, this);
+  core_->delist(this);
+  report_once();
+}
+
+// Only operations that nobody blocks on need a timer; a blocked caller keeps its own time.
+void wait_op::set_timer() {
+  const auto at = machine_.wake_at();
+  if (at == timer_at_) return;
+  if (timer_ != 0) timers::shared().cancel(std::exchange(timer_, 0));
+  timer_at_ = at;
+  if (at == spi::time_point::max()) return;
+  timer_ = timers::shared().at(at, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->post({.what = event::kind::timer});
+  });
+}
+
+}  // namespace afar::detail

@@ -1,0 +1,126 @@
+// An operation that waits: drives a wait_machine with an engine, the wake hub and timers. Derived
+// classes say what an attempt is. Events come from any thread and are handled one at a time: by the
+// blocked caller itself (run), or, if nobody blocks, by whoever posts them (start).
+#pragma once
+
+#include "core/parker.hpp"
+#include "core/timers.hpp"
+#include "core/wait_machine.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace afar::detail {
+
+class core;
+
+class wait_op : public std::enable_shared_from_this<wait_op> {
+ public:
+  using attempted = wait_machine::attempted;
+
+  wait_op(std::shared_ptr<core>, const wait_machine::limits&, std::stop_token);
+  wait_op(const wait_op&) = delete;
+  wait_op& operator=(const wait_op&) = delete;
+  virtual ~wait_op();
+
+  // The answer to an attempt that the caller has made already.
+  struct first_answer {
+    spi::status status;
+    attempted answer;
+  };
+
+  // Blocks the caller until report() has run.
+  void run(std::optional<first_answer> first = {});
+  // Returns at once; report() runs on an unspecified thread, possibly before start returns.
+  void start(std::optional<first_answer> first = {});
+
+  // Any thread.
+  void wake();
+  void close();
+  void watched(const spi::status&, bool recheck);
+  void pushed_grant(std::uint64_t token, std::chrono::milliseconds lease);
+
+ protected:
+  // Leads to answered(), once.
+  virtual void attempt(spi::time_point by) = 0;
+  // Undoes what attempts may have left behind; leads to withdrawn(), once.
+  virtual void withdraw() { withdrawn(); }
+  // The user's call ends. Called exactly once; the operation may go on to withdraw itself.
+  virtual void report(const spi::status&) = 0;
+  // The engine says that it was granted without an attempt. False: not believed.
+  virtual bool adopt(std::uint64_t, std::chrono::milliseconds) { return false; }
+
+  void answered(spi::status, attempted);
+  void withdrawn();
+  core& owner() const noexcept { return *core_; }
+  bool refused_before() const { return machine_.refused_before(); }
+
+ private:
+  struct event {
+    enum class kind : std::uint8_t {
+      start,
+      attempt,
+      watch,
+      wake,
+      timer,
+      stop,
+      close,
+      grant,
+      withdrawn
+    };
+    kind what;
+    spi::status status = {};
+    attempted answer = {};
+    bool recheck = false;
+    std::uint64_t token = 0;
+    std::chrono::milliseconds lease{};
+  };
+  // What a blocked caller sleeps on.
+  struct sleeper final : spi::waiter {
+    explicit sleeper(wait_op& o) : op(o) {}
+    bool ready() const noexcept override { return op.pending_.load(std::memory_order_acquire); }
+    void park_until(spi::time_point t) noexcept override { place.park_until(t); }
+    void notify() noexcept override { place.notify(); }
+    wait_op& op;
+    parker place;
+  };
+
+  void post(event);
+  void handle_posted();
+  void handle(event&);
+  void perform(wait_machine::action);
+  void begin(std::optional<first_answer> first);
+  void report_once();
+  void finish();
+  void set_timer();
+
+  const std::shared_ptr<core> core_;
+  wait_machine machine_;
+  std::stop_token stop_;
+  struct stop_handler {
+    wait_op* op;
+    void operator()() const { op->post({.what = event::kind::stop}); }
+  };
+  std::optional<std::stop_callback<stop_handler>> on_stop_;
+  std::string watching_;
+  timers::id timer_ = 0;
+  spi::time_point timer_at_ = spi::time_point::max();
+  sleeper sleeper_{*this};
+  bool reported_ = false;  // only the handling thread touches it
+  bool over_ = false;
+
+  std::mutex m_;
+  std::vector<event> events_;
+  std::atomic<bool> pending_{false};
+  bool handling_ = false;
+  bool blocking_ = false;  // the caller handles events
+};
+
+}  // namespace afar::detail

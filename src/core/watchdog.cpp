@@ -1,0 +1,152 @@
+#include "core/watchdog.hpp"
+
+#include "core/core.hpp"
+#include "core/hold_state.hpp"
+#include "core/timers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace afar::detail {
+
+namespace {
+constexpr std::size_t largest_batch = 512;
+}
+
+void watchdog::enter(hold_state& h, time_point sent) {
+  const std::lock_guard lock(m_);
+  append(h, sent);
+}
+
+void watchdog::confirmed(hold_state& h, time_point sent) {
+  const std::lock_guard lock(m_);
+  if (!h.hook.listed && !h.hook.busy) return;  // has left meanwhile
+  unlink(h);
+  append(h, sent);
+}
+
+void watchdog::leave(hold_state& h) noexcept {
+  const std::lock_guard lock(m_);
+  unlink(h);
+}
+
+void watchdog::append(hold_state& h, time_point sent) {
+  auto at = std::ranges::find_if(
+      lists_, [&](const list& l) { return l.lease == h.lease() && l.renews == h.renews(); });
+  if (at == lists_.end()) {
+    lists_.push_back({.lease = h.lease(), .renews = h.renews()});
+    at = std::prev(lists_.end());
+  }
+  auto& hook = h.hook;
+  hook.due = h.renews() ? sent + h.lease() / 3 : h.valid_until();
+  hook.list = static_cast<std::size_t>(at - lists_.begin());
+  hook.listed = true;
+  hook.previous = at->last;
+  hook.next = nullptr;
+  (at->last ? at->last->hook.next : at->first) = &h;
+  at->last = &h;
+  if (hook.due < armed_) arm(hook.due);
+}
+
+void watchdog::unlink(hold_state& h) noexcept {
+  auto& hook = h.hook;
+  if (std::exchange(hook.busy, false)) {
+    auto [from, to] = busy_.equal_range(hook.due);
+    for (; from != to; ++from)
+      if (from->second == &h) {
+        busy_.erase(from);
+        break;
+      }
+  }
+  if (!std::exchange(hook.listed, false)) return;
+  auto& l = lists_[hook.list];
+  (hook.previous ? hook.previous->hook.next : l.first) = hook.next;
+  (hook.next ? hook.next->hook.previous : l.last) = hook.previous;
+}
+
+std::vector<std::shared_ptr<hold_state>> watchdog::all() {
+  std::vector<std::shared_ptr<hold_state>> out;
+  const std::lock_guard lock(m_);
+  const auto add = [&](hold_state* h) {
+    // A state whose last owner is leaving has no shared owner any more; it needs nothing.
+    if (auto p = h->weak_from_this().lock()) out.push_back(std::move(p));
+  };
+  for (const auto& l : lists_)
+    for (auto* h = l.first; h; h = h->hook.next) add(h);
+  for (const auto& [due, h] : busy_) add(h);
+  return out;
+}
+
+// The timer outlives neither the client nor the process: it looks whether the core is still there.
+void watchdog::arm(time_point t) {
+  armed_ = t;
+  timers::shared().at(t, [weak = core_.weak_from_this()] {
+    if (const auto c = weak.lock()) c->renewals().tick(boot_clock::now());
+  });
+}
+
+watchdog::time_point watchdog::next_event() const {
+  auto next = busy_.empty() ? time_point::max() : busy_.begin()->first;
+  for (const auto& l : lists_)
+    if (l.first) next = std::min(next, l.first->hook.due);
+  return next;
+}
+
+void watchdog::tick(time_point now) {
+  std::vector<std::shared_ptr<hold_state>> due;
+  {
+    const std::lock_guard lock(m_);
+    std::vector<hold_state*> looked_at;
+    for (auto& l : lists_) {
+      // What is due soon goes with this request: one tick for many holds.
+      const auto horizon = l.renews ? now + l.lease / 20 : now;
+      for (auto* h = l.first; h && h->hook.due <= horizon; h = h->hook.next) looked_at.push_back(h);
+    }
+    for (auto at = busy_.begin(); at != busy_.end() && at->first <= now; ++at)
+      looked_at.push_back(at->second);
+    for (auto* h : looked_at) {
+      auto held = h->weak_from_this().lock();
+      unlink(*h);
+      if (!held) continue;
+      // Until it is confirmed it is looked at again in time to repeat the request and to tell.
+      h->hook.due = std::min(std::max(now + h->lease() / 6, now + std::chrono::milliseconds{1}),
+                             std::max(h->valid_until(), now));
+      h->hook.busy = true;
+      busy_.emplace(h->hook.due, h);
+      due.push_back(std::move(held));
+    }
+    armed_ = time_point::max();
+  }
+  std::vector<std::shared_ptr<hold_state>> asked;
+  std::vector<spi::claim*> claims;
+  const auto send = [&] {
+    if (claims.empty()) return;
+    const auto sent = boot_clock::now();
+    counters::up(core_.stats().steps);
+    core_.engine().renew(claims, core_.background_by(sent),
+                         [asked = std::move(asked), sent](std::size_t i, const spi::status& s,
+                                                          const spi::renew_reply& r) {
+                           asked[i]->renewed(s, r, sent);
+                         });
+    asked = {};
+    claims.clear();
+  };
+  std::ranges::sort(due, {}, [](const auto& h) { return h->valid_until(); });
+  for (auto& h : due) {
+    if (now >= h->valid_until()) {
+      h->lose(h->renews() ? loss_reason::unreachable : loss_reason::expired);
+      continue;
+    }
+    if (!h->renews()) continue;
+    if (auto* claim = h->prepare_renewal()) {
+      claims.push_back(claim);
+      asked.push_back(h);
+      if (claims.size() == largest_batch) send();
+    }
+  }
+  send();
+  const std::lock_guard lock(m_);
+  if (const auto next = next_event(); next < armed_) arm(next);
+}
+
+}  // namespace afar::detail
