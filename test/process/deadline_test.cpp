@@ -1,0 +1,121 @@
+// Every timed call ends in time although another process is stopped in the middle of a transaction,
+// where it blocks everybody who wants to write; the error says who it is.
+#include "actor.hpp"
+#include "scene.hpp"
+#include "support/errors.hpp"
+#include "support/patience.hpp"
+
+#include <afar/afar.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+namespace afar::test {
+namespace {
+
+class deadline : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    blocker.arm("embedded.acquire.before_commit:stop");
+    blocker.send_acquire("mutex", "x");
+    ASSERT_TRUE(blocker.stops());
+  }
+
+  // Runs a call that may take `time`. It may say that it did not get it without or with a proper
+  // error; it may even get it, if it does not share the blocker's part of the store.
+  void expect_in_time(const char* what, const std::function<bool(milliseconds)>& call) {
+    for (const milliseconds time : {20ms, 150ms}) {
+      std::error_code code;
+      const auto took = time_of([&] { code = thrown_by([&] { call(time); }); });
+      EXPECT_TRUE(!code || code == errc::timed_out || code == errc::unavailable)
+          << what << ": " << code.message();
+      const nanoseconds over = took - time;
+      EXPECT_LT(over, 400ms * slowness) << what;
+      if (over > most_) most_ = over, worst_ = what;
+    }
+  }
+
+  void expect_all_goes_on() {
+    blocker.resume();
+    EXPECT_TRUE(blocker.receive_grant());
+    EXPECT_EQ(blocker.ask("release"), "0");
+    mutex x{locks, "x"};
+    EXPECT_TRUE(x.try_lock_for(10s));
+  }
+
+  scene stage;
+  actor blocker{stage};
+  client locks = stage.client();
+  nanoseconds most_{};
+  const char* worst_ = "";
+};
+
+TEST_F(deadline, is_kept_by_every_timed_call) {
+  EXPECT_FALSE(mutex(locks, "x").try_lock_for(20ms));
+  expect_in_time("mutex", [&](auto d) { return mutex{locks, "x"}.try_lock_for(d); });
+  expect_in_time("mutex::try_acquire_until", [&](auto d) {
+    return static_cast<bool>(
+        mutex{locks, "x"}.try_acquire_until(std::chrono::steady_clock::now() + d));
+  });
+  expect_in_time("fair_mutex", [&](auto d) { return fair_mutex{locks, "x"}.try_lock_for(d); });
+  expect_in_time("recursive_mutex",
+                 [&](auto d) { return recursive_mutex{locks, "x"}.try_lock_for(d); });
+  expect_in_time("shared_mutex",
+                 [&](auto d) { return shared_mutex{locks, "x"}.try_lock_shared_for(d); });
+  expect_in_time("leased_semaphore", [&](auto d) {
+    return static_cast<bool>(leased_semaphore{locks, "x", 1}.try_acquire_for(d));
+  });
+  expect_in_time("election", [&](auto d) {
+    return static_cast<bool>(election{locks, "x"}.try_campaign_for(d));
+  });
+  expect_in_time("barrier", [&](auto d) { return barrier{locks, "x", 2}.arrive_and_wait_for(d); });
+  expect_in_time("multi_lock", [&](auto d) {
+    mutex one{locks, "x"};
+    mutex two{locks, "y"};
+    return multi_lock{one, two}.try_lock_for(d);
+  });
+  expect_in_time("latch", [&](auto d) { return latch{locks, "x", 1}.wait_for(d); });
+  expect_in_time("counting_semaphore",
+                 [&](auto d) { return counting_semaphore<>{locks, "x", 0}.try_acquire_for(d); });
+  expect_in_time("counter", [&](auto d) { return counter{locks, "x"}.wait_for(0, d).has_value(); });
+  std::printf("latest return: %.1f ms after its time (%s)\n",
+              static_cast<double>(most_.count()) / 1e6, worst_);
+  expect_all_goes_on();
+}
+
+TEST_F(deadline, of_a_stop_token_is_kept_too) {
+  std::stop_source source;
+  mutex x{locks, "x"};
+  std::jthread canceller{[&] {
+    hold_still(100ms);
+    source.request_stop();
+  }};
+  std::error_code ec;
+  const auto took = time_of([&] { const hold none = x.acquire({.stop = source.get_token()}, ec); });
+  EXPECT_EQ(ec, errc::cancelled);
+  EXPECT_LT(took, 100ms + 400ms * slowness);
+  expect_all_goes_on();
+}
+
+TEST_F(deadline, error_names_the_process_that_is_in_the_way) {
+  const client impatient = stage.client({.patience = 300ms});
+  mutex x{impatient, "x"};
+  const failure why = failure_of([&] { x.lock(); });
+  EXPECT_EQ(why.code, errc::unavailable);
+  EXPECT_NE(why.message.find(std::to_string(blocker.pid())), std::string::npos) << why.message;
+  EXPECT_EQ(why.resource, "x");
+  expect_all_goes_on();
+}
+
+TEST_F(deadline, is_kept_although_the_stopped_process_is_killed_then) {
+  blocker.kill();
+  mutex x{locks, "x"};
+  EXPECT_TRUE(x.try_lock_for(10s));
+}
+
+}  // namespace
+}  // namespace afar::test
