@@ -36,10 +36,11 @@ inline std::vector<belief> beliefs(const std::vector<life>& lives) {
   std::vector<belief> all;
   for (const life& l : lives) {
     std::int64_t asked = 0;
+    std::int64_t told = never;
     std::optional<belief> open;
     const auto close = [&] {
       if (!open) return;
-      open->to = std::min(open->to, l.death);
+      open->to = std::min({open->to, told, l.death});
       all.push_back(*open);
       open.reset();
     };
@@ -48,9 +49,10 @@ inline std::vector<belief> beliefs(const std::vector<life>& lives) {
       if (f.what == act::granted) {
         close();
         open = belief{asked, f.at, f.until, f.token};
+        told = never;
       }
       if (!open || f.token != open->token) continue;
-      if (f.what == act::told_lost) open->to = std::min(open->to, f.at);
+      if (f.what == act::told_lost) told = f.at;
       if (f.what == act::releasing) {
         open->to = std::min(f.at, std::max(open->to, f.until));  // renewals have moved `until`
         close();
