@@ -27,6 +27,10 @@ struct cell {
 
 inline constexpr spi::milliseconds result_life{120'000};
 
+// More are not kept: the oldest goes. A crowd of short-lived clients (a shell loop) settles nothing
+// and would otherwise make every step on the cell slower and slower.
+inline constexpr std::size_t most_results = 1'024;
+
 // `changed`: the record must be stored; `woke`: the value changed, wake its watchers. Fails with
 // errc::wrong_use if the cell is of another kind, errc::overflow if an addition leaves 64 bits.
 struct cell_effects {

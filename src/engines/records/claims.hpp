@@ -46,7 +46,7 @@ struct place {
   std::uint32_t permits = 1;
   time_point since{};
   time_point until{};   // a silent waiter keeps its place so long
-  time_point called{};  // when it was told that it may hold; epoch: not yet
+  time_point called{};  // when it was told that it may hold; epoch: not yet; 1 ns: did not come
   std::string note;
 };
 
@@ -56,7 +56,8 @@ struct eviction {
   time_point until{};
 };
 
-// A barrier that was tripped or broken: claims of that generation that have not yet looked.
+// A barrier that was tripped or broken: the answer for a claim of that generation. Kept when it was
+// given, until it expires or is released: the answer may be lost, and the claim asks again.
 struct verdict {
   spi::owner_id owner;
   bool broken = false;
@@ -68,7 +69,9 @@ struct claims {
   spi::kind kind = spi::kind::mutex;
   std::uint32_t limit = 1;
   std::uint64_t last_token = 0;
-  time_point idle_since{};  // nobody holds or waits: the record is only a token floor
+  // Nobody holds or waits: the record is only a token floor. Lies in the future by as much as the
+  // tokens ran ahead of the calendar.
+  time_point idle_since{};
   std::vector<holder> holders;
   std::vector<place> line;
   std::vector<eviction> evictions;
@@ -99,8 +102,8 @@ struct effects {
 // How long an idle record is kept as a token floor before it is collected.
 inline constexpr milliseconds floor_life{10'000};
 
-// The record of a name that has none yet. `limit` and kind are checked by every later use while the
-// record is not idle; an idle record takes the kind and limit of its next user.
+// The record of a name that has none yet. `limit` and kind are checked by every later use while
+// somebody holds or waits; else the record takes the kind and limit of its next user.
 claims fresh_claims(const spi::claim&);
 
 // Fails with errc::wrong_use (and says what the name is), errc::broken (barrier); else reply says

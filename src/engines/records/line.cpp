@@ -1,0 +1,141 @@
+#include "engines/records/line.hpp"
+
+#include "engines/records/barrier.hpp"
+#include "engines/records/instant.hpp"
+
+#include <limits>
+
+namespace afar::engines::records {
+namespace {
+
+using spi::access;
+using spi::kind;
+
+// Values of place::called besides the time of the call. A place that was called, did not come and
+// was passed is `slow`: it is called again when it may hold, but nobody waits for it a second time.
+constexpr time_point not_called{};
+constexpr time_point slow{std::chrono::nanoseconds{1}};
+
+// Those with whom a claim would share the resource: the holders, and whoever in line it may not
+// pass.
+struct crowd {
+  bool exclusive = false;
+  std::size_t heads = 0;
+  std::uint64_t permits = 0;
+
+  template <class T>
+  void add(const T& x) {
+    exclusive |= x.mode == access::exclusive;
+    ++heads;
+    permits += x.permits;
+  }
+};
+
+// The one thing in which the kinds differ: may it hold beside these?
+bool fits(const claims& c, const crowd& others, access mode, std::uint32_t permits) {
+  switch (c.kind) {
+    case kind::mutex:
+    case kind::fair_mutex:
+    case kind::election:
+      return others.heads == 0;
+    case kind::shared_mutex:
+      return mode == access::exclusive ? others.heads == 0 : !others.exclusive;
+    case kind::permits:
+      return others.permits + permits <= c.limit;
+    case kind::barrier:
+    case kind::counter:
+    case kind::latch:
+    case kind::semaphore:
+    case kind::stock:
+      return false;
+  }
+  return false;
+}
+
+bool passable(const claims& c, const place& p, const moment& m) {
+  if (c.kind == kind::fair_mutex || p.called == not_called) return false;
+  return p.called == slow || m.now - p.called > m.patience;
+}
+
+void call(place& p, bool may_hold, bool is_passable, const moment& m, effects& e) {
+  const bool outstanding = p.called != not_called && p.called != slow;
+  if (may_hold == outstanding) return;
+  e.changed = true;
+  if (!may_hold) {
+    p.called = is_passable ? slow : not_called;
+    return;
+  }
+  p.called = p.called == slow ? m.now - m.patience - std::chrono::nanoseconds{1} : m.now;
+  e.call.push_back(p.owner);
+}
+
+// The date lies ahead by as much as the tokens ran ahead of the calendar (blocks for local hand-off
+// make them run), because only a calendar that has caught up replaces the record as a token floor.
+time_point idle_date(const claims& c, const moment& m) {
+  const std::uint64_t ahead = c.last_token > m.calendar_us ? c.last_token - m.calendar_us : 0;
+  constexpr std::uint64_t most = std::numeric_limits<std::int64_t>::max();
+  return later(m.now, std::chrono::microseconds{static_cast<std::int64_t>(std::min(ahead, most))});
+}
+
+}  // namespace
+
+void clean(claims& c, const moment& m, effects& e) {
+  const auto ended = [&](const auto& x) { return over(x, m); };
+  const auto forgotten = [&](const auto& x) { return x.until <= m.now; };
+  if (std::erase_if(c.holders, ended) != 0) e.changed = e.holders_changed = true;
+  if (c.kind == kind::barrier) {
+    if (std::ranges::any_of(c.line, ended)) break_generation(c, m, e);
+  } else if (std::erase_if(c.line, ended) != 0) {
+    e.changed = true;
+  }
+  if (std::erase_if(c.evictions, forgotten) != 0) e.changed = true;
+  if (std::erase_if(c.verdicts, forgotten) != 0) e.changed = true;
+}
+
+void settle(claims& c, const moment& m, effects& e) {
+  crowd others;
+  for (const holder& h : c.holders) others.add(h);
+  for (place& p : c.line) {
+    if (c.kind == kind::barrier) break;
+    call(p, fits(c, others, p.mode, p.permits), passable(c, p, m), m, e);
+    if (!passable(c, p, m)) others.add(p);
+  }
+  if (e.changed && c.idle()) c.idle_since = idle_date(c, m);
+}
+
+bool may_hold(const claims& c, const spi::claim& a, std::vector<place>::const_iterator at,
+              const moment& m) {
+  crowd others;
+  for (const holder& h : c.holders) others.add(h);
+  for (auto p = c.line.begin(); p != at; ++p)
+    if (!passable(c, *p, m)) others.add(*p);
+  return fits(c, others, a.mode, a.permits);
+}
+
+milliseconds retry_after(const claims& c, const spi::claim& a, const moment& m) {
+  milliseconds best = m.waiter_lease / 3;
+  bool others = false;
+  for (const holder& h : c.holders) {
+    if (h.owner == a.owner) continue;
+    best = std::min(best, left(h.until, m.now));
+    others |= foreign(h.session, m);
+  }
+  // If all ahead were called, this claim is the one that passes them when they do not come.
+  std::optional<milliseconds> slow_by;
+  bool next = c.kind != kind::fair_mutex && c.kind != kind::barrier;
+  for (const place& p : c.line) {
+    if (p.owner == a.owner) {
+      if (c.kind == kind::barrier) continue;  // whoever is behind counts as well
+      break;
+    }
+    others |= foreign(p.session, m);
+    next = next && p.called != not_called;
+    if (next && !passable(c, p, m))
+      slow_by = left(later(p.called, m.patience), m.now) + milliseconds{1};
+  }
+  if (next && slow_by) best = std::min(best, *slow_by);
+  if (others) best = std::min(best, m.recheck);
+  return std::max(best, milliseconds{1});
+}
+
+}  // namespace afar::engines::records
