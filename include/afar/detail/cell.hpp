@@ -22,6 +22,8 @@ class cell_body;  // src/primitives/cell_body.hpp
 struct cell_range {
   std::int64_t min = std::numeric_limits<std::int64_t>::min();
   std::int64_t max = std::numeric_limits<std::int64_t>::max();
+
+  friend bool operator==(const cell_range&, const cell_range&) = default;
 };
 
 class AFAR_API cell {
