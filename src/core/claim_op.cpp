@@ -24,8 +24,15 @@ wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
 }
 
 void claim_op::attempt(spi::time_point by) {
-  const auto self = std::static_pointer_cast<claim_op>(shared_from_this());
-  if (lines_up_ && line_->enter(self) == local_line::place::queued) return answered({}, {});
+  if (lines_up_) {
+    const auto place = line_->enter(std::static_pointer_cast<claim_op>(shared_from_this()));
+    if (place == local_line::place::held_up && !state_->claim().queue) {
+      // "Busy" would be wrong: what is in the way is our own lock, already given up.
+      held_up_ = by;
+      return;
+    }
+    if (place != local_line::place::mine) return answered({}, {});
+  }
   if (handed_) {
     state_ = std::move(handed_);
     granted_ = true;
@@ -33,6 +40,12 @@ void claim_op::attempt(spi::time_point by) {
   }
   if (lines_up_) state_->stand_for_line();
   ask_engine(by);
+}
+
+bool claim_op::resume() {
+  if (!held_up_) return false;
+  attempt(*std::exchange(held_up_, std::nullopt));
+  return true;
 }
 
 void claim_op::ask_engine(spi::time_point by) {

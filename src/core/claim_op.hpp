@@ -22,6 +22,9 @@ class claim_op final : public wait_op {
     handed_ = std::move(handed);
   }
 
+  // After the turn was given, without the line's mutex.
+  void turn_came() { resume_soon(); }
+
   // Would a hold of another request of this client do as well?
   bool would_take(const hold_state& other) const noexcept { return state_->like(other); }
 
@@ -34,6 +37,7 @@ class claim_op final : public wait_op {
   void attempt(spi::time_point by) override;
   void withdraw() override;
   void report(const spi::status&) override;
+  bool resume() override;
   bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
 
   void ask_engine(spi::time_point by);
@@ -48,6 +52,7 @@ class claim_op final : public wait_op {
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
   bool left_behind_;                 // the engine may have something of this claim
   bool granted_ = false;
+  std::optional<spi::time_point> held_up_;  // an attempt that waits for a release of our own
 
   turn turn_;        // guarded by the line
   hold_ptr handed_;  // set before the turn is given, then ours

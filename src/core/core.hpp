@@ -49,7 +49,7 @@ struct cell_request {
     zero       // waits until the cell exists and is 0 (action: load)
   };
   std::shared_ptr<const std::string> name;  // with the prefix; change.what.name is set from it
-  spi::cell_change change;                  // its op id is set by the core
+  spi::cell_change change = {};             // its op id is set by the core
   until goal = until::answered;
   deadline by = {};
   std::stop_token stop = {};

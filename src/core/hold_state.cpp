@@ -223,6 +223,7 @@ void hold_state::end(ended done) noexcept {
   const auto now = boot_clock::now();
   if (core_->observed())
     core_->tell({.what = event::kind::releasing, .name = name(), .token = token(), .at = now});
+  if (in_line_.load(std::memory_order_relaxed)) line_->releasing();
   core_->release_begins();
   send_release();
 }

@@ -26,7 +26,7 @@ local_line::place local_line::enter(const std::shared_ptr<claim_op>& op) {
     line_.push_back(op);
     waiting_.store(line_.size(), std::memory_order_release);
   }
-  return place::queued;
+  return releasing_.load(std::memory_order_relaxed) ? place::held_up : place::queued;
 }
 
 bool local_line::remove(const claim_op* op) noexcept {
@@ -42,6 +42,7 @@ void local_line::leave() noexcept {
   std::shared_ptr<claim_op> next;
   {
     const std::lock_guard lock(m_);
+    releasing_.store(false, std::memory_order_relaxed);
     if (line_.empty()) {
       busy_ = false;
       return;
@@ -51,7 +52,7 @@ void local_line::leave() noexcept {
     waiting_.store(line_.size(), std::memory_order_release);
     next->give_turn();
   }
-  next->wake();
+  next->turn_came();
 }
 
 bool local_line::hand_on(const std::shared_ptr<hold_state>& hold) noexcept {
@@ -65,7 +66,7 @@ bool local_line::hand_on(const std::shared_ptr<hold_state>& hold) noexcept {
     waiting_.store(line_.size(), std::memory_order_release);
     next->give(hold);
   }
-  next->wake();
+  next->turn_came();
   return true;
 }
 

@@ -39,11 +39,15 @@ class local_line {
   }
 
   bool try_enter() noexcept;  // true: the caller stands for the line now
-  enum class place : std::uint8_t { mine, queued };
+  // held_up: as queued, but the one before is only waiting for the answer to its release.
+  enum class place : std::uint8_t { mine, queued, held_up };
   place enter(const std::shared_ptr<claim_op>&);
   bool remove(const claim_op*) noexcept;  // false: it has got its turn meanwhile
-  void leave() noexcept;                  // next one's turn
+  void releasing() noexcept { releasing_.store(true, std::memory_order_relaxed); }
+  void leave() noexcept;                                      // next one's turn
   bool hand_on(const std::shared_ptr<hold_state>&) noexcept;  // false: nobody waits, or it may not
+
+  std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_acquire); }
 
   // ---- who locked through lock(): for deadlock detection and re-entry
   struct self_lock {
@@ -62,6 +66,7 @@ class local_line {
 
   std::mutex m_;
   bool busy_ = false;
+  std::atomic<bool> releasing_{false};  // by whoever stands for the line; a hint
   std::deque<std::shared_ptr<claim_op>> line_;
   std::atomic<std::size_t> waiting_{0};  // == line_.size(); lets hand_on skip the mutex
 };

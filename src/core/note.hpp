@@ -13,12 +13,12 @@ inline constexpr std::size_t longest_note = 1'024;
 inline constexpr std::size_t longest_value = 512;
 
 struct note {
-  std::string host;
+  std::string host = {};
   std::int64_t pid = 0;
-  std::string user;
-  std::string command;
-  std::string label;
-  std::string value;  // proclaimed by a leader; any bytes
+  std::string user = {};
+  std::string command = {};
+  std::string label = {};
+  std::string value = {};  // proclaimed by a leader; any bytes
 
   std::string encode() const;                     // cuts command and label if it must
   static note decode(std::string_view) noexcept;  // ignores what it does not know

@@ -62,6 +62,7 @@ void wait_op::begin(std::optional<first_answer> first) {
 void wait_op::wake() { post({.what = event::kind::wake}); }
 void wait_op::close() { post({.what = event::kind::close}); }
 void wait_op::withdrawn() { post({.what = event::kind::withdrawn}); }
+void wait_op::resume_soon() { post({.what = event::kind::resume}); }
 
 void wait_op::watched(const spi::status& s, bool recheck) {
   post({.what = event::kind::watch, .status = s, .recheck = recheck});
@@ -136,6 +137,8 @@ void wait_op::handle(event& e) {
       return perform(adopt(e.token, e.lease) ? machine_.on_granted() : machine_.on_wake());
     case event::kind::withdrawn:
       return perform(machine_.on_withdrawn());
+    case event::kind::resume:
+      return resume() ? void() : perform(machine_.on_wake());
   }
 }
 

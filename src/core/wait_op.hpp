@@ -54,11 +54,14 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   virtual void withdraw() { withdrawn(); }
   // The user's call ends. Called exactly once; the operation may go on to withdraw itself.
   virtual void report(const spi::status&) = 0;
+  // Something that the operation itself waited for has come. False: an ordinary wake.
+  virtual bool resume() { return false; }
   // The engine says that it was granted without an attempt. False: not believed.
   virtual bool adopt(std::uint64_t, std::chrono::milliseconds) { return false; }
 
   void answered(spi::status, attempted);
   void withdrawn();
+  void resume_soon();  // any thread; leads to resume()
   core& owner() const noexcept { return *core_; }
   bool refused_before() const { return machine_.refused_before(); }
 
@@ -73,7 +76,8 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
       stop,
       close,
       grant,
-      withdrawn
+      withdrawn,
+      resume
     };
     kind what;
     spi::status status = {};

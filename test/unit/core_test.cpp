@@ -1,0 +1,313 @@
+// The core around an engine that answers late, never, twice asked or oddly.
+#include "scripted_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <future>
+
+namespace {
+
+using namespace afar;
+using namespace afar::test;
+using detail::deadline;
+
+void end_and_wait(scripted& s, const hold_ptr& h) {
+  std::atomic<bool> ended{false};
+  h->end([&](const spi::status&) { ended = true; });
+  s.confirm_release();
+  ASSERT_TRUE(eventually([&] { return ended.load(); }));
+}
+
+TEST(core, gives_back_a_grant_that_comes_after_the_deadline) {
+  scripted s;
+  spi::status status;
+  const auto began = boot_clock::now();
+  EXPECT_EQ(s.core->acquire(s.request(deadline::after(30ms)), status), nullptr);
+  EXPECT_EQ(status.code, errc::timed_out);
+  EXPECT_LT(boot_clock::now() - began, 5s);
+  EXPECT_EQ(s.engine->count(s.engine->releases), 0U);
+  s.grant(7);
+  s.confirm_release();
+}
+
+TEST(core, gives_back_a_grant_that_comes_after_a_cancellation) {
+  scripted s;
+  std::stop_source stop;
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    s.core->acquire(s.request({}, stop.get_token()), status);
+    return status.code;
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  stop.request_stop();
+  EXPECT_EQ(waiting.get(), errc::cancelled);
+  asked.done({}, {.granted = true, .token = 7});
+  s.confirm_release();
+}
+
+TEST(core, asks_again_with_the_same_owner_when_an_answer_was_lost) {
+  scripted s;
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto first = s.engine->next(s.engine->acquires);
+  const auto owner = first.owner;
+  first.done(errc::unknown_outcome, {});
+  auto second = s.engine->next(s.engine->acquires);
+  EXPECT_EQ(second.owner, owner);
+  second.done({}, {.granted = true, .token = 9});
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_EQ(h->token(), 9U);
+  end_and_wait(s, h);
+}
+
+TEST(core, does_not_believe_a_grant_that_took_longer_than_its_lease) {
+  scripted s(60ms);
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto late = s.engine->next(s.engine->acquires);
+  std::this_thread::sleep_for(70ms);  // holds the answer back
+  late.done({}, {.granted = true, .token = 1});
+  s.grant(2);
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_EQ(h->token(), 2U);
+  h->end({});
+  s.confirm_release();
+}
+
+TEST(core, does_not_wait_for_the_answer_to_an_unlock) {
+  scripted s;
+  const auto h = s.acquire_granted(1);
+  ASSERT_NE(h, nullptr);
+  h->end({});
+  EXPECT_FALSE(h->valid());
+  s.confirm_release();
+}
+
+TEST(core, repeats_a_release_until_it_is_confirmed) {
+  scripted s;
+  const auto h = s.acquire_granted(1);
+  std::atomic<int> ended{0};
+  h->end([&](const spi::status& st) { ended = st ? 2 : 1; });
+  for (int i = 0; i < 3; ++i)
+    s.engine->next(s.engine->releases).done(errc::unavailable, spi::release_reply::gone);
+  EXPECT_EQ(ended.load(), 0);
+  s.confirm_release();
+  EXPECT_TRUE(eventually([&] { return ended == 1; }));
+}
+
+TEST(core, waits_for_the_answer_to_its_own_release_before_it_says_busy) {
+  scripted s;
+  const auto h = s.acquire_granted(1);
+  h->end({});
+  auto trying = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(deadline::no_wait()), status);
+  });
+  s.confirm_release();
+  s.grant(2);
+  const auto next = trying.get();
+  ASSERT_NE(next, nullptr);
+  end_and_wait(s, next);
+}
+
+TEST(core, tells_the_holder_before_the_lease_ends_when_renewals_are_not_answered) {
+  scripted s(300ms);
+  const auto before = boot_clock::now();
+  const auto h = s.acquire_granted(1);
+  ASSERT_NE(h, nullptr);
+  std::atomic<std::int64_t> told{0};
+  const std::stop_callback on_loss{h->lost(),
+                                   [&] { told = boot_clock::now().time_since_epoch().count(); }};
+  ASSERT_TRUE(eventually([&] { return told != 0; }));
+  EXPECT_FALSE(h->valid());
+  EXPECT_EQ(h->why(), loss_reason::unreachable);
+  EXPECT_GE(s.engine->count(s.engine->renewals), 1U);
+  // The server's lease began after `before`: nobody else can have had it when we were told.
+  EXPECT_LE(boot_clock::time_point{boot_clock::duration{told}}, before + 300ms + 200ms);
+  h->end({});
+  s.confirm_release();
+}
+
+TEST(core, renews_again_after_a_renewal_that_failed) {
+  scripted s(600ms);
+  const auto h = s.acquire_granted(1);
+  auto first = s.engine->next(s.engine->renewals);
+  first.each(0, errc::unavailable, {});
+  auto second = s.engine->next(s.engine->renewals);
+  const auto before = h->valid_until();
+  second.each(0, {}, {.lease = 600ms});
+  EXPECT_TRUE(eventually([&] { return h->valid_until() > before; }));
+  EXPECT_TRUE(h->valid());
+  h->end({});
+  s.confirm_release();
+}
+
+TEST(core, renews_nothing_after_a_release) {
+  scripted s(60ms);
+  const auto h = s.acquire_granted(1);
+  h->end({});
+  s.confirm_release();
+  std::this_thread::sleep_for(80ms);  // longer than the lease: a renewal would have come
+  EXPECT_EQ(s.engine->count(s.engine->renewals), 0U);
+}
+
+TEST(core, ends_a_hold_at_once_when_the_renewal_says_gone) {
+  scripted s(300ms);
+  const auto h = s.acquire_granted(1);
+  s.engine->next(s.engine->renewals).each(0, {}, {.why = spi::loss::evicted});
+  EXPECT_TRUE(eventually([&] { return !h->valid(); }));
+  EXPECT_EQ(h->why(), loss_reason::evicted);
+  std::atomic<bool> lost{false};
+  h->end([&](const spi::status& st) { lost = st.code == errc::lost; });
+  s.confirm_release();
+  EXPECT_TRUE(eventually([&] { return lost.load(); }));
+}
+
+TEST(core, hands_the_lock_on_locally_with_growing_tokens_and_within_bounds) {
+  scripted s(30s, 2);
+  auto h = s.acquire_granted(10, 12);
+  std::vector<std::future<hold_ptr>> waiting;
+  for (int i = 0; i < 3; ++i)
+    waiting.push_back(std::async(std::launch::async, [&] {
+      spi::status status;
+      return s.core->acquire(s.request(), status);
+    }));
+  std::vector<hold_ptr> holds;
+  const auto arrived = [&] {
+    for (auto& w : waiting)
+      if (w.valid() && w.wait_for(0s) == std::future_status::ready) {
+        holds.push_back(w.get());
+        return true;
+      }
+    return false;
+  };
+  // All three must stand in line before the first release.
+  ASSERT_TRUE(eventually([&] { return s.line->waiting() == 3; }));
+  h->end({});
+  ASSERT_TRUE(eventually(arrived));
+  EXPECT_EQ(holds[0]->token(), 11U);
+  EXPECT_EQ(s.engine->count(s.engine->releases), 0U);
+  holds[0]->end({});
+  ASSERT_TRUE(eventually(arrived));
+  EXPECT_EQ(holds[1]->token(), 12U);
+  holds[1]->end({});  // the block is used up: the third one asks the engine
+  s.confirm_release();
+  s.grant(20, 22);
+  ASSERT_TRUE(eventually(arrived));
+  EXPECT_EQ(holds[2]->token(), 20U);
+  end_and_wait(s, holds[2]);
+}
+
+TEST(core, believes_a_pushed_grant_only_with_a_newer_token) {
+  scripted s;
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  const auto owner = asked.owner;
+  asked.done({}, {.token = 5, .watch_key = "k"});
+  s.engine->host.granted(owner, 5, 30s);  // old news: looks again instead
+  s.refuse();
+  s.engine->host.granted(owner, 6, 30s);
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_EQ(h->token(), 6U);
+  end_and_wait(s, h);
+}
+
+TEST(core, tells_a_holder_that_is_asked_to_give_back_but_keeps_its_hold) {
+  scripted s;
+  const auto h = s.acquire_granted(1);
+  const auto lost = h->lost();
+  s.engine->host.asked(h->claim().owner);
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  EXPECT_EQ(h->why(), loss_reason::asked);
+  EXPECT_TRUE(h->valid());
+  end_and_wait(s, h);
+}
+
+TEST(core, ends_every_hold_when_the_session_is_lost) {
+  scripted s;
+  const auto h = s.acquire_granted(1);
+  const auto lost = h->lost();
+  s.engine->host.session_lost();
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  EXPECT_EQ(h->why(), loss_reason::session);
+  h->end({});
+  s.confirm_release();
+}
+
+TEST(core, renews_many_holds_with_few_requests) {
+  scripted s(900ms);
+  std::vector<hold_ptr> holds;
+  constexpr int many = 1'000;
+  for (int i = 0; i < many; ++i) {
+    detail::claim_request r{.line = s.core->line(spi::kind::mutex, "n" + std::to_string(i))};
+    s.core->start_acquire(std::move(r),
+                          [&](const spi::status&, hold_ptr h) { holds.push_back(std::move(h)); });
+    s.grant(static_cast<std::uint64_t>(i) + 1);
+  }
+  ASSERT_EQ(holds.size(), static_cast<std::size_t>(many));
+  std::size_t renewed = 0, requests = 0;
+  while (renewed < many) {
+    auto r = s.engine->next(s.engine->renewals);
+    ++requests;
+    renewed += r.claims;
+    for (std::size_t i = 0; i < r.claims; ++i) r.each(i, {}, {.lease = 900ms});
+  }
+  EXPECT_LE(requests, 10U);
+  for (auto& h : holds) {
+    h->end({});
+    s.confirm_release();
+  }
+}
+
+TEST(core, repeats_a_change_under_its_number_and_numbers_a_new_attempt_anew) {
+  scripted s;
+  auto changing = std::async(std::launch::async, [&] {
+    spi::cell_reply reply;
+    detail::cell_request r{.name = std::make_shared<const std::string>("cell"),
+                           .goal = detail::cell_request::until::applied};
+    return s.core->change(std::move(r), reply).code;
+  });
+  s.engine->next(s.engine->changes).done(errc::unknown_outcome, {});
+  s.engine->next(s.engine->changes).done({}, {.applied = false, .watch_key = "w"});
+  s.engine->host.wake("w");
+  s.engine->next(s.engine->changes).done({}, {.applied = true});
+  EXPECT_FALSE(changing.get());
+  const auto& ids = s.engine->change_ids;
+  ASSERT_EQ(ids.size(), 3U);
+  EXPECT_EQ(ids[0].owner, ids[1].owner);
+  EXPECT_GT(ids[2].owner.number, ids[1].owner.number);
+  EXPECT_EQ(ids[2].settled, ids[2].owner.number) << "everything before it has its answer";
+}
+
+TEST(core, ends_waits_and_holds_when_the_client_closes) {
+  scripted s;
+  const auto h = s.acquire_granted(1);
+  const auto lost = h->lost();
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    s.core->acquire(s.request(), status);
+    return status.code;
+  });
+  ASSERT_TRUE(eventually([&] { return s.line->waiting() == 1; }));
+  std::jthread answering([&] { s.confirm_release(); });
+  s.core->close();
+  EXPECT_EQ(waiting.get(), errc::closed);
+  EXPECT_TRUE(eventually([&] { return lost.stop_requested(); }));
+  EXPECT_EQ(h->why(), loss_reason::closed);
+  spi::status after;
+  EXPECT_EQ(s.core->acquire(s.request(), after), nullptr);
+  EXPECT_EQ(after.code, errc::closed);
+}
+
+}  // namespace
