@@ -1,0 +1,4 @@
+// A hold that nobody keeps is released at once, which is never meant.
+#include <afar/mutex.hpp>
+
+void dropped(afar::mutex& m) { m.acquire(); }

@@ -1,0 +1,120 @@
+#include "support/engines.hpp"
+
+#include "support/process.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cctype>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+
+namespace afar::test {
+namespace {
+
+#if defined(AFAR_WITH_EMBEDDED)
+constexpr const char* default_urls = "memory:conf faulty+memory:conf local: file://{temp}/store";
+#else
+constexpr const char* default_urls = "memory:conf faulty+memory:conf";
+#endif
+
+std::string make_folder(const char* where) {
+  std::string path = std::string{where} + "/afar-test-XXXXXX";
+  if (!::mkdtemp(path.data()))
+    throw std::runtime_error{"cannot make a folder in " + std::string{where}};
+  return path;
+}
+
+// The folders of this run, gone at its end. local: lives in XDG_RUNTIME_DIR, which must not be the
+// user's: a test must never meet the locks of real programs.
+class run final : public ::testing::Environment {
+ public:
+  void SetUp() override {
+    threads_ = threads_of_this_process();
+    temp_ = make_folder(std::filesystem::temp_directory_path().c_str());
+    runtime_ = make_folder("/dev/shm");
+    ::setenv("XDG_RUNTIME_DIR", runtime_.c_str(), 1);
+  }
+  void TearDown() override {
+    std::error_code ignored;
+    std::filesystem::remove_all(temp_, ignored);
+    std::filesystem::remove_all(runtime_, ignored);
+  }
+  const std::string& temp() const noexcept { return temp_; }
+  std::size_t threads() const noexcept { return threads_; }
+
+ private:
+  std::size_t threads_ = 0;
+  std::string temp_;
+  std::string runtime_;
+};
+
+// gtest owns it; made before main, used from SetUp on.
+run* const this_run = [] {
+  auto* made = new run;
+  ::testing::AddGlobalTestEnvironment(made);
+  return made;
+}();
+
+std::string name_of(std::string_view url) {
+  std::string name{url.substr(0, url.find(':'))};
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+std::vector<engine> read_engines() {
+  const char* listed = std::getenv("AFAR_TEST_URLS");
+  std::istringstream urls{listed ? listed : default_urls};
+  std::vector<engine> found;
+  std::map<std::string, int> seen;
+  for (std::string url; urls >> url;) {
+    std::string name = name_of(url);
+    if (const int n = ++seen[name]; n > 1) name += "_" + std::to_string(n);
+    found.push_back({std::move(name), std::move(url)});
+  }
+  return found;
+}
+
+std::string filled_in(std::string url) {
+  constexpr std::string_view mark = "{temp}";
+  if (const auto at = url.find(mark); at != std::string::npos)
+    url.replace(at, mark.size(), this_run->temp());
+  return url;
+}
+
+}  // namespace
+
+void PrintTo(const engine& e, std::ostream* out) { *out << e.url; }
+
+std::size_t threads_at_start() noexcept { return this_run->threads(); }
+
+const std::vector<engine>& engines() {
+  static const std::vector<engine> all = read_engines();
+  return all;
+}
+
+client connect(const engine& e, client_options o, std::string_view query) {
+  std::string url = filled_in(e.url);
+  if (!query.empty()) {
+    url += url.find('?') == std::string::npos ? '?' : '&';
+    url += query;
+  }
+  return client{url, std::move(o)};
+}
+
+std::string fresh_name(std::string_view what) {
+  static std::atomic<unsigned> number{0};
+  static const auto run = std::chrono::system_clock::now().time_since_epoch().count();
+  std::ostringstream name;
+  name << "test/" << ::getpid() << '-' << run << '/' << ++number;
+  if (!what.empty()) name << '/' << what;
+  return name.str();
+}
+
+}  // namespace afar::test
