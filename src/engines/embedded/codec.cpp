@@ -1,0 +1,257 @@
+#include "engines/embedded/codec.hpp"
+
+#include "engines/embedded/bytes.hpp"
+
+#include <chrono>
+
+namespace afar::engines::embedded {
+namespace {
+
+using records::cell_result;
+using records::eviction;
+using records::holder;
+using records::place;
+using records::verdict;
+using spi::time_point;
+
+constexpr std::size_t owner_bytes = 24;
+constexpr std::size_t claims_head = 48;
+constexpr std::size_t holder_bytes = owner_bytes + 48;
+constexpr std::size_t place_bytes = owner_bytes + 40;
+constexpr std::size_t eviction_bytes = owner_bytes + 8;
+constexpr std::size_t verdict_bytes = owner_bytes + 24;
+constexpr std::size_t cell_head = 32;
+constexpr std::size_t result_bytes = owner_bytes + 32;
+
+void put(byte_writer& out, const spi::owner_id& o) noexcept {
+  out.number(o.client_high);
+  out.number(o.client_low);
+  out.number(o.number);
+}
+
+void put(byte_writer& out, time_point t) noexcept {
+  out.number(static_cast<std::int64_t>(t.time_since_epoch().count()));
+}
+
+spi::owner_id get_owner(byte_reader& in) noexcept {
+  spi::owner_id o;
+  o.client_high = in.number<std::uint64_t>();
+  o.client_low = in.number<std::uint64_t>();
+  o.number = in.number<std::uint64_t>();
+  return o;
+}
+
+time_point get_time(byte_reader& in) noexcept {
+  return time_point{time_point::duration{in.number<std::int64_t>()}};
+}
+
+spi::access get_access(byte_reader& in) noexcept {
+  const auto mode = in.number<std::uint8_t>();
+  if (mode > 1) in.fail();
+  return static_cast<spi::access>(mode);
+}
+
+bool get_bool(byte_reader& in) noexcept {
+  const auto value = in.number<std::uint8_t>();
+  if (value > 1) in.fail();
+  return value == 1;
+}
+
+spi::kind get_kind(byte_reader& in, spi::kind first, spi::kind last) noexcept {
+  const auto k = static_cast<spi::kind>(in.number<std::uint8_t>());
+  if (k < first || k > last) in.fail();
+  return k;
+}
+
+// ---- claims -----------------------------------------------------------------------------------
+
+void put(byte_writer& out, const holder& h) noexcept {
+  put(out, h.owner);
+  out.number(h.session);
+  out.number(h.token);
+  out.number(h.last_token);
+  put(out, h.since);
+  put(out, h.until);
+  out.number(h.permits);
+  out.number(static_cast<std::uint8_t>(h.mode));
+  out.zeros(1);
+  out.number(static_cast<std::uint16_t>(h.note.size()));
+  out.text(h.note);
+}
+
+void get(byte_reader& in, holder& h) {
+  h.owner = get_owner(in);
+  h.session = in.number<std::uint64_t>();
+  h.token = in.number<std::uint64_t>();
+  h.last_token = in.number<std::uint64_t>();
+  h.since = get_time(in);
+  h.until = get_time(in);
+  h.permits = in.number<std::uint32_t>();
+  h.mode = get_access(in);
+  in.skip(1);
+  h.note = in.text(in.number<std::uint16_t>());
+}
+
+void put(byte_writer& out, const place& p) noexcept {
+  put(out, p.owner);
+  out.number(p.session);
+  put(out, p.since);
+  put(out, p.until);
+  put(out, p.called);
+  out.number(p.permits);
+  out.number(static_cast<std::uint8_t>(p.mode));
+  out.zeros(1);
+  out.number(static_cast<std::uint16_t>(p.note.size()));
+  out.text(p.note);
+}
+
+void get(byte_reader& in, place& p) {
+  p.owner = get_owner(in);
+  p.session = in.number<std::uint64_t>();
+  p.since = get_time(in);
+  p.until = get_time(in);
+  p.called = get_time(in);
+  p.permits = in.number<std::uint32_t>();
+  p.mode = get_access(in);
+  in.skip(1);
+  p.note = in.text(in.number<std::uint16_t>());
+}
+
+void put(byte_writer& out, const eviction& e) noexcept {
+  put(out, e.owner);
+  put(out, e.until);
+}
+
+void get(byte_reader& in, eviction& e) noexcept {
+  e.owner = get_owner(in);
+  e.until = get_time(in);
+}
+
+void put(byte_writer& out, const verdict& v) noexcept {
+  put(out, v.owner);
+  out.number(v.token);
+  put(out, v.until);
+  out.number(static_cast<std::uint8_t>(v.broken));
+  out.zeros(7);
+}
+
+void get(byte_reader& in, verdict& v) noexcept {
+  v.owner = get_owner(in);
+  v.token = in.number<std::uint64_t>();
+  v.until = get_time(in);
+  v.broken = get_bool(in);
+  in.skip(7);
+}
+
+void put(byte_writer& out, const cell_result& r) noexcept {
+  put(out, r.op);
+  out.number(r.value);
+  out.number(r.before);
+  put(out, r.at);
+  out.number(static_cast<std::uint8_t>(r.applied));
+  out.number(static_cast<std::uint8_t>(r.exists));
+  out.zeros(6);
+}
+
+void get(byte_reader& in, cell_result& r) noexcept {
+  r.op = get_owner(in);
+  r.value = in.number<std::int64_t>();
+  r.before = in.number<std::int64_t>();
+  r.at = get_time(in);
+  r.applied = get_bool(in);
+  r.exists = get_bool(in);
+  in.skip(6);
+}
+
+template <class T>
+void get_list(byte_reader& in, std::vector<T>& list, std::size_t count, std::size_t each) {
+  list.clear();
+  if (!in.can_hold(count, each)) return;
+  list.resize(count);
+  for (T& item : list) get(in, item);
+}
+
+template <class T>
+std::uint32_t count(const std::vector<T>& list) noexcept {
+  return static_cast<std::uint32_t>(list.size());
+}
+
+}  // namespace
+
+std::size_t encoded_size(const records::claims& c) noexcept {
+  std::size_t size = claims_head + c.holders.size() * holder_bytes + c.line.size() * place_bytes +
+                     c.evictions.size() * eviction_bytes + c.verdicts.size() * verdict_bytes;
+  for (const holder& h : c.holders) size += h.note.size();
+  for (const place& p : c.line) size += p.note.size();
+  return size;
+}
+
+void encode(const records::claims& c, std::byte* to) noexcept {
+  byte_writer out{to};
+  out.number(static_cast<std::uint8_t>(c.kind));
+  out.zeros(3);
+  out.number(c.limit);
+  out.number(count(c.holders));
+  out.number(count(c.line));
+  out.number(count(c.evictions));
+  out.number(count(c.verdicts));
+  out.zeros(8);
+  out.number(c.last_token);
+  put(out, c.idle_since);
+  for (const holder& h : c.holders) put(out, h);
+  for (const place& p : c.line) put(out, p);
+  for (const eviction& e : c.evictions) put(out, e);
+  for (const verdict& v : c.verdicts) put(out, v);
+}
+
+bool decode(std::span<const std::byte> from, records::claims& c) {
+  byte_reader in{from};
+  c.kind = get_kind(in, spi::kind::mutex, spi::kind::election);
+  in.skip(3);
+  c.limit = in.number<std::uint32_t>();
+  const auto holders = in.number<std::uint32_t>();
+  const auto line = in.number<std::uint32_t>();
+  const auto evictions = in.number<std::uint32_t>();
+  const auto verdicts = in.number<std::uint32_t>();
+  in.skip(8);
+  c.last_token = in.number<std::uint64_t>();
+  c.idle_since = get_time(in);
+  get_list(in, c.holders, holders, holder_bytes);
+  get_list(in, c.line, line, place_bytes);
+  get_list(in, c.evictions, evictions, eviction_bytes);
+  get_list(in, c.verdicts, verdicts, verdict_bytes);
+  return !in.failed();
+}
+
+// ---- cells ------------------------------------------------------------------------------------
+
+std::size_t encoded_size(const records::cell& c) noexcept {
+  return cell_head + c.results.size() * result_bytes;
+}
+
+void encode(const records::cell& c, std::byte* to) noexcept {
+  byte_writer out{to};
+  out.number(static_cast<std::uint8_t>(c.kind));
+  out.number(static_cast<std::uint8_t>(c.exists));
+  out.zeros(2);
+  out.number(count(c.results));
+  out.number(c.value);
+  put(out, c.changed_at);
+  out.zeros(8);
+  for (const cell_result& r : c.results) put(out, r);
+}
+
+bool decode(std::span<const std::byte> from, records::cell& c) {
+  byte_reader in{from};
+  c.kind = get_kind(in, spi::kind::counter, spi::kind::semaphore);
+  c.exists = get_bool(in);
+  in.skip(2);
+  const auto results = in.number<std::uint32_t>();
+  c.value = in.number<std::int64_t>();
+  c.changed_at = get_time(in);
+  in.skip(8);
+  get_list(in, c.results, results, result_bytes);
+  return !in.failed();
+}
+
+}  // namespace afar::engines::embedded

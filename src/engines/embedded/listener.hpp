@@ -1,0 +1,78 @@
+// This process's end of the doorbell: who waits on the futex word, and who is told of a ring.
+//
+// A blocked caller waits on the word itself (it leads), so that a hand-over costs one wake-up and no
+// thread hop; further callers park, and a leader that leaves pokes one of them. Where somebody
+// watches and nobody leads (asynchronous waits), a thread of our own listens.
+//
+// Invariants
+//   1. At most one caller leads. The bell thread may listen beside it for one ring: both drain, and
+//      every dirty bit is delivered by one of them.
+//   2. The word is read before the state is looked at, and the state before sleeping.
+//   3. If there is a watch, then somebody leads, or the bell thread listens or is about to.
+#pragma once
+
+#include "engines/embedded/doorbell.hpp"
+#include "engines/embedded/watch_table.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace afar::engines::embedded {
+
+class listener {
+ public:
+  // Without a slot nothing is heard, and callers look again by themselves.
+  listener(doorbell& bell, std::optional<std::size_t> slot);
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+  ~listener() { stop(); }
+
+  // Ends the bell thread; nothing is heard any more.
+  void stop() noexcept;
+
+  void watch(const std::shared_ptr<ear>&, std::string_view key);
+  void unwatch(const ear*, std::string_view key) noexcept;
+  void unwatch_all(const ear*) noexcept;
+
+  // Wakes whoever watches the key, here and in other processes. `make_key` runs only if somebody
+  // of this process might.
+  template <class MakeKey>
+  void ring(std::size_t bucket, MakeKey&& make_key) noexcept {
+    bell_.ring(bucket, slot_.value_or(slot_count));
+    if (table_.heard(bucket)) ring_here(bucket, make_key());
+  }
+
+  void drive(spi::waiter&, spi::time_point until) noexcept;
+
+ private:
+  void ring_here(std::size_t bucket, std::string_view key) noexcept;
+  void deliver() noexcept;
+  void lead(spi::waiter&, spi::time_point until) noexcept;
+  void leave_lead() noexcept;
+  void hand_on_lead() noexcept;      // under mutex_
+  void call_bell_thread() noexcept;  // under mutex_
+  void run_bell_thread();
+
+  doorbell& bell_;
+  const std::optional<std::size_t> slot_;
+  watch_table table_;
+
+  std::mutex mutex_;  // guards all below
+  bool led_ = false;
+  bool thread_needed_ = false;  // the bell thread shall look whether it must listen
+  bool thread_listens_ = false;
+  bool ending_ = false;
+  std::vector<spi::waiter*> parked_;
+  std::condition_variable thread_called_;
+  std::thread thread_;
+};
+
+}  // namespace afar::engines::embedded
