@@ -37,7 +37,8 @@ struct cell_effects {
   bool changed = false;
   bool woke = false;
 };
-spi::status change(cell&, const spi::cell_change&, spi::time_point now, spi::cell_reply&, cell_effects&);
+spi::status change(cell&, const spi::cell_change&, spi::time_point now, spi::cell_reply&,
+                   cell_effects&);
 
 // Nothing is left that anybody needs (erased, and no results younger than result_life), or a latch
 // that has been at zero for a day.

@@ -85,12 +85,12 @@ struct claims {
 // The circumstances of a step, the same for every function below.
 struct moment {
   time_point now{};
-  std::uint64_t calendar_us = 0;         // floor of new tokens
-  session_id session = 0;                // of the caller
+  std::uint64_t calendar_us = 0;  // floor of new tokens
+  session_id session = 0;         // of the caller
   milliseconds waiter_lease{5'000};
-  milliseconds patience{50};             // how long a called waiter is waited for
-  milliseconds recheck{20};              // look again so soon when a claim of another session is in the way
-  const alive_test* alive = nullptr;     // null: everybody lives
+  milliseconds patience{50};  // how long a called waiter is waited for
+  milliseconds recheck{20};   // look again so soon when a claim of another session is in the way
+  const alive_test* alive = nullptr;  // null: everybody lives
 };
 
 struct effects {
@@ -111,7 +111,8 @@ claims fresh_claims(const spi::claim&);
 spi::status acquire(claims&, const spi::claim&, const moment&, spi::acquire_reply&, effects&);
 spi::renew_reply renew(claims&, const spi::claim&, const moment&, effects&);
 spi::release_reply release(claims&, const spi::owner_id&, const moment&, effects&);
-spi::release_reply evict(claims&, const spi::owner_id&, std::uint64_t token, const moment&, effects&);
+spi::release_reply evict(claims&, const spi::owner_id&, std::uint64_t token, const moment&,
+                         effects&);
 
 // Removes what is over or dead (rule 3) and calls whoever may now hold. Every step above begins so.
 void sweep(claims&, const moment&, effects&);

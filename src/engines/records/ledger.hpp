@@ -23,7 +23,8 @@ struct ledger_head {
   std::int64_t taken = 0;
   std::uint32_t per_buyer = 0;
   spi::window open;
-  std::vector<std::pair<spi::owner_id, std::int64_t>> restocks;  // unsettled op ids and `remaining` after
+  std::vector<std::pair<spi::owner_id, std::int64_t>>
+      restocks;  // unsettled op ids and `remaining` after
 };
 
 enum class order_state : std::uint8_t { taken, reserved, returned, expired };
