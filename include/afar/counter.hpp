@@ -31,8 +31,8 @@ class AFAR_API counter : private detail::cell {
   std::int64_t fetch_add(std::int64_t n, std::error_code& ec) noexcept {
     return add(n, {}, &ec).value_or(0);
   }
-  std::int64_t fetch_sub(std::int64_t n);
-  std::int64_t fetch_sub(std::int64_t n, std::error_code& ec) noexcept;
+  std::int64_t fetch_sub(std::int64_t n) { return subtract(n, nullptr); }
+  std::int64_t fetch_sub(std::int64_t n, std::error_code& ec) noexcept { return subtract(n, &ec); }
 
   // As fetch_add, but only if the result lies in [min, max]; empty: it would not, nothing changed.
   std::optional<std::int64_t> fetch_add_within(std::int64_t n, std::int64_t min, std::int64_t max) {
@@ -77,6 +77,8 @@ class AFAR_API counter : private detail::cell {
   void erase(std::error_code& ec) noexcept { remove(&ec); }
 
  private:
+  std::int64_t subtract(std::int64_t, std::error_code*);
+
   std::int64_t initial_;
 };
 
