@@ -12,7 +12,9 @@ claim_op::claim_op(std::shared_ptr<core> c, const wait_machine::limits& l, claim
       state_(std::move(state)),
       done_(std::move(done)),
       left_behind_(in_line),
-      turn_(in_line ? turn::mine : turn::none) {}
+      turn_(in_line ? turn::mine : turn::none) {
+  if (in_line) count_wait();
+}
 
 wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
   wait_machine::limits l;
@@ -31,7 +33,10 @@ void claim_op::attempt(spi::time_point by) {
       held_up_ = by;
       return;
     }
-    if (place != local_line::place::mine) return answered({}, {});
+    if (place != local_line::place::mine) {
+      count_wait();
+      return answered({}, {});
+    }
   }
   if (handed_) {
     state_ = std::move(handed_);
@@ -65,6 +70,7 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
     return answered(std::move(s), {});
   }
   if (!r.granted) {
+    count_wait();
     left_behind_ = state_->claim().queue;
     refused_token_ = r.token;
     return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
@@ -80,6 +86,11 @@ bool claim_op::adopt(std::uint64_t token, std::chrono::milliseconds lease) {
   granted_ =
       state_->begin({.granted = true, .token = token, .last_token = token, .lease = lease}, sent_);
   return granted_;
+}
+
+// When the wait begins, not when it ends: who looks at the statistics wants to see it.
+void claim_op::count_wait() noexcept {
+  if (state_->claim().queue && !std::exchange(waited_, true)) counters::up(owner().stats().waited);
 }
 
 void claim_op::withdraw() {
@@ -99,7 +110,6 @@ void claim_op::withdraw() {
 void claim_op::report(const spi::status& s) {
   auto& stats = owner().stats();
   owner().forget_grant(state_->claim().owner);
-  counters::up(stats.waited);
   if (s.code == errc::timed_out) counters::up(stats.timed_out);
   if (s.code == errc::cancelled) counters::up(stats.cancelled);
   const auto now = boot_clock::now();

@@ -41,6 +41,7 @@ class claim_op final : public wait_op {
   bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
 
   void ask_engine(spi::time_point by);
+  void count_wait() noexcept;
   void replied(spi::status, spi::acquire_reply);
 
   const std::shared_ptr<local_line> line_;
@@ -52,6 +53,7 @@ class claim_op final : public wait_op {
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
   bool left_behind_;                 // the engine may have something of this claim
   bool granted_ = false;
+  bool waited_ = false;                     // counted as one that waits
   std::optional<spi::time_point> held_up_;  // an attempt that waits for a release of our own
 
   turn turn_;        // guarded by the line
