@@ -142,8 +142,13 @@ constexpr std::size_t longest_shown_detail = 1'000;
 
 const std::error_category& category() noexcept {
   // Never destroyed: codes are compared and printed by destructors that run at exit.
-  static const auto* const instance = new afar_category;
-  return *instance;
+  union undying {
+    constexpr undying() noexcept : value{} {}
+    ~undying() {}  // NOLINT(modernize-use-equals-default): that would be deleted
+    afar_category value;
+  };
+  static constinit const undying instance;
+  return instance.value;
 }
 
 lock_error::lock_error(std::error_code code, std::string resource, std::string_view detail)

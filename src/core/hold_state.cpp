@@ -37,7 +37,7 @@ hold_state::hold_state(std::shared_ptr<core> c, const claim_request& r, millisec
   claim_.queue = r.by.waits;
   claim_.note = note_.empty() ? std::string_view(core_->options().note) : std::string_view(note_);
   const bool hands = line_->kind() == spi::kind::mutex || line_->kind() == spi::kind::shared_mutex;
-  if (hands && line_->lines_up(r.mode))
+  if (hands && line_->lines_up(r.mode) && line_->contended())
     claim_.handoffs = std::min(core_->options().handoff, core_->about().token_block);
 }
 
@@ -237,11 +237,13 @@ void hold_state::send_release() {
 }
 
 void hold_state::release_answered(const spi::status& s, spi::release_reply r) {
-  if (!s)
-    return finish_release(r == spi::release_reply::gone || lost_before_release_
-                              ? spi::status{errc::lost}
-                              : spi::status{});
   const auto now = boot_clock::now();
+  if (!s) {
+    // After a lost answer "gone" may be our own doing; within the lease it can be nothing else.
+    const bool gone = r == spi::release_reply::gone && !(uncertain_ && now < release_until_);
+    return finish_release(gone || lost_before_release_ ? spi::status{errc::lost} : spi::status{});
+  }
+  uncertain_ = uncertain_ || s.code != errc::unavailable;
   if (!wait_machine::transient(s.code) || now >= release_until_ || core_->engine_closed())
     return finish_release(s);
   counters::up(core_->stats().retried);

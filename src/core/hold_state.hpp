@@ -121,6 +121,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::optional<std::stop_source> lost_;  // made when somebody asks
   ended ended_;
   bool lost_before_release_ = false;
+  bool uncertain_ = false;  // the answer to a release was lost
   time_point release_until_{};
   milliseconds release_pause_{0};
 };

@@ -24,6 +24,7 @@ local_line::place local_line::enter(const std::shared_ptr<claim_op>& op) {
   }
   if (std::ranges::find(line_, op) == line_.end()) {
     line_.push_back(op);
+    contention_.store(64, std::memory_order_relaxed);
     waiting_.store(line_.size(), std::memory_order_release);
   }
   return releasing_.load(std::memory_order_relaxed) ? place::held_up : place::queued;

@@ -49,6 +49,14 @@ class local_line {
 
   std::size_t waiting() const noexcept { return waiting_.load(std::memory_order_acquire); }
 
+  // Did callers queue here lately? Only then is a block of tokens worth its numbers: blocks that are
+  // not used make tokens run ahead of the clock.
+  bool contended() noexcept {
+    const auto left = contention_.load(std::memory_order_relaxed);
+    if (left > 0) contention_.store(left - 1, std::memory_order_relaxed);
+    return left > 0;
+  }
+
   // ---- who locked through lock(): for deadlock detection and re-entry
   struct self_lock {
     std::thread::id thread = {};
@@ -68,6 +76,7 @@ class local_line {
   bool busy_ = false;
   std::atomic<bool> releasing_{false};  // by whoever stands for the line; a hint
   std::deque<std::shared_ptr<claim_op>> line_;
+  std::atomic<int> contention_{0};       // claims to go until the line counts as quiet
   std::atomic<std::size_t> waiting_{0};  // == line_.size(); lets hand_on skip the mutex
 };
 

@@ -7,12 +7,12 @@
 #include "core/fork_guard.hpp"
 
 #include <pthread.h>
-#include <signal.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <map>
 #include <mutex>
 #include <system_error>

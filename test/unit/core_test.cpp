@@ -172,9 +172,9 @@ TEST(core, ends_a_hold_at_once_when_the_renewal_says_gone) {
 
 TEST(core, hands_the_lock_on_locally_with_growing_tokens_and_within_bounds) {
   scripted s(30s, 2);
-  auto h = s.acquire_granted(10, 12);
+  auto h = s.acquire_granted(1);
   std::vector<std::future<hold_ptr>> waiting;
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 4; ++i)
     waiting.push_back(std::async(std::launch::async, [&] {
       spi::status status;
       return s.core->acquire(s.request(), status);
@@ -188,21 +188,27 @@ TEST(core, hands_the_lock_on_locally_with_growing_tokens_and_within_bounds) {
       }
     return false;
   };
-  // All three must stand in line before the first release.
-  ASSERT_TRUE(eventually([&] { return s.line->waiting() == 3; }));
+  // All must stand in line before the first release. A quiet line reserves no tokens, so the first
+  // hold goes back to the engine; the next one knows that others wait.
+  ASSERT_TRUE(eventually([&] { return s.line->waiting() == 4; }));
   h->end({});
+  s.confirm_release();
+  s.grant(10, 12);
   ASSERT_TRUE(eventually(arrived));
-  EXPECT_EQ(holds[0]->token(), 11U);
-  EXPECT_EQ(s.engine->count(s.engine->releases), 0U);
+  EXPECT_EQ(holds[0]->token(), 10U);
   holds[0]->end({});
   ASSERT_TRUE(eventually(arrived));
-  EXPECT_EQ(holds[1]->token(), 12U);
-  holds[1]->end({});  // the block is used up: the third one asks the engine
+  EXPECT_EQ(holds[1]->token(), 11U);
+  EXPECT_EQ(s.engine->count(s.engine->releases), 0U);
+  holds[1]->end({});
+  ASSERT_TRUE(eventually(arrived));
+  EXPECT_EQ(holds[2]->token(), 12U);
+  holds[2]->end({});  // the block is used up: the last one asks the engine
   s.confirm_release();
   s.grant(20, 22);
   ASSERT_TRUE(eventually(arrived));
-  EXPECT_EQ(holds[2]->token(), 20U);
-  end_and_wait(s, holds[2]);
+  EXPECT_EQ(holds[3]->token(), 20U);
+  end_and_wait(s, holds[3]);
 }
 
 TEST(core, believes_a_pushed_grant_only_with_a_newer_token) {

@@ -19,6 +19,9 @@ embedded_engine::embedded_engine(std::shared_ptr<store> s, spi::host& up)
     : store_(std::move(s)), ear_(std::make_shared<ear>(up)) {
   about_.name = "embedded";
   about_.token_block = token_block;
+  about_.inline_steps = true;
+  about_.try_time =
+      spi::milliseconds{50};  // a step is microseconds, unless a process is stopped in it
   about_.survives_restart = store_->where().durable();
   store_->attach(ear_);
 }
