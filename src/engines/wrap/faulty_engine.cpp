@@ -8,11 +8,13 @@
 namespace afar::engines::wrap {
 
 faulty_engine::faulty_engine(spi::host& up, const opener& open, const faults& f)
-    : up_(up), faults_(f), dice_(f.seed), inner_(open(*this)) {}
+    : up_(up), faults_(f), dice_(f.seed), inner_(open(*this)), about_(inner_->about()) {
+  about_.inline_steps = false;  // answers may be late
+}
 
 faulty_engine::~faulty_engine() { close(); }
 
-const spi::traits& faulty_engine::about() const noexcept { return inner_->about(); }
+const spi::traits& faulty_engine::about() const noexcept { return about_; }
 
 // ---- dice ---------------------------------------------------------------------------------------
 

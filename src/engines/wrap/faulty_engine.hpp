@@ -80,6 +80,7 @@ class faulty_engine final : public spi::engine, private spi::host {
   std::atomic<bool> closed_{false};
   delayer later_;
   std::unique_ptr<spi::engine> inner_;
+  spi::traits about_;  // the inner engine's, but not inline
 };
 
 }  // namespace afar::engines::wrap
