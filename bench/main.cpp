@@ -1,0 +1,68 @@
+// Measures afar beside the limits of the machine; see rows.hpp for what. Every row is measured in
+// rounds that take turns with its limit or peer; medians, with (p75 - p25) / median as spread.
+#include "crew.hpp"
+#include "options.hpp"
+#include "place.hpp"
+#include "report.hpp"
+#include "rows.hpp"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <string_view>
+
+namespace bench {
+
+namespace {
+
+int run_child(const std::string& role, const arguments& a) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a bench that is killed leaves nobody behind
+  if (role == "pairs") return pairs_child(a);
+  if (role == "hand_off") return hand_off_child(a);
+  if (role == "hold") return hold_child(a);
+  if (role == "wait") return wait_child(a);
+  return 2;
+}
+
+int run(const options& o) {
+  struct {
+    const char* id;
+    void (*measure)(const options&, report&);
+  } const all[] = {{"P8", uncontended},   {"P8a", two_processes}, {"P9", hand_off},
+                   {"P10", after_a_kill}, {"P16", reentry},       {"threads", many_coroutines}};
+  fmt::print("{}\n{} rounds, {} s per contender\n\n", describe_machine(), o.rounds, o.seconds);
+  report out{o.rounds};
+  int failed = 0;
+  for (const auto& row : all) {
+    if (!o.wants(row.id)) continue;
+    try {
+      row.measure(o, out);
+    } catch (const std::exception& e) {
+      fmt::print(stderr, "{} failed: {}\n", row.id, e.what());
+      ++failed;
+    }
+  }
+  out.print();
+  if (!o.json.empty()) out.write_json(o.json);
+  return failed == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a dead child is an error of a write, not our end
+  try {
+    if (argc > 2 && std::string_view(argv[1]) == "--child")
+      return bench::run_child(argv[2], {argv + 3, argv + argc});
+    return bench::run(bench::parse(argc, argv));
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "afar_bench: {}\n", e.what());
+    return 1;
+  }
+}

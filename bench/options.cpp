@@ -1,0 +1,57 @@
+#include "options.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace bench {
+
+namespace {
+
+[[noreturn]] void usage(int code) {
+  std::fputs(
+      "afar_bench [--rows P8,P9,...] [--rounds N] [--seconds S] [--kills N] [--json FILE]\n"
+      "  rows: P8 P8a P9 P10 P16 threads (default: all)\n"
+      "  rounds: default 7; with fewer no goal counts as met\n"
+      "  seconds: measured per contender and row, default 2.1\n",
+      code == 0 ? stdout : stderr);
+  std::exit(code);
+}
+
+std::set<std::string> split(std::string_view list) {
+  std::set<std::string> parts;
+  while (!list.empty()) {
+    const auto comma = list.find(',');
+    parts.emplace(list.substr(0, comma));
+    list.remove_prefix(comma == list.npos ? list.size() : comma + 1);
+  }
+  return parts;
+}
+
+}  // namespace
+
+options parse(int argc, char** argv) {
+  options o;
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    if (word == "--help") usage(0);
+    if (i + 1 == argc) usage(2);
+    const char* value = argv[++i];
+    if (word == "--rows")
+      o.rows = split(value);
+    else if (word == "--rounds")
+      o.rounds = std::atoi(value);
+    else if (word == "--seconds")
+      o.seconds = std::atof(value);
+    else if (word == "--kills")
+      o.kills = std::atoi(value);
+    else if (word == "--json")
+      o.json = value;
+    else
+      usage(2);
+  }
+  if (o.rounds < 1 || o.seconds <= 0 || o.kills < 1) usage(2);
+  return o;
+}
+
+}  // namespace bench

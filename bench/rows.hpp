@@ -1,0 +1,26 @@
+// The measurements, by the ids of the design's table. Each has its own folder and its own processes.
+#pragma once
+
+#include "options.hpp"
+#include "report.hpp"
+
+#include <string>
+#include <vector>
+
+namespace bench {
+
+void uncontended(const options&, report&);      // P8
+void two_processes(const options&, report&);    // P8a
+void hand_off(const options&, report&);         // P9
+void after_a_kill(const options&, report&);     // P10
+void reentry(const options&, report&);          // P16
+void many_coroutines(const options&, report&);  // threads
+
+// What the children do: `--child role arguments...`.
+using arguments = std::vector<std::string>;
+int pairs_child(const arguments&);     // url core
+int hand_off_child(const arguments&);  // url folder core side
+int hold_child(const arguments&);      // url core name...
+int wait_child(const arguments&);      // url core name
+
+}  // namespace bench
