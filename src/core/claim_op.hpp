@@ -38,6 +38,7 @@ class claim_op final : public wait_op {
   void withdraw() override;
   void report(const spi::status&) override;
   bool resume() override;
+  bool waits_for_engine() const noexcept override { return left_behind_; }
   bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
 
   void ask_engine(spi::time_point by);
@@ -51,7 +52,7 @@ class claim_op final : public wait_op {
   const spi::time_point began_ = boot_clock::now();
   spi::time_point sent_{};
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
-  bool left_behind_;                 // the engine may have something of this claim
+  std::atomic<bool> left_behind_;    // the engine may have something of this claim
   bool granted_ = false;
   bool waited_ = false;                     // counted as one that waits
   std::optional<spi::time_point> held_up_;  // an attempt that waits for a release of our own

@@ -23,7 +23,13 @@ void wait_op::run(std::optional<first_answer> first) {
     handle_posted();
     if (reported_) break;
     const auto until = machine_.wake_at();
-    if (!sleeper_.ready()) core_->engine().drive(sleeper_, until);
+    if (!waits_for_engine()) {
+      sleeper_.park_until(until);
+    } else {
+      driving_.store(true, std::memory_order_seq_cst);
+      if (!sleeper_.ready()) core_->engine().drive(sleeper_, until);
+      driving_.store(false, std::memory_order_relaxed);
+    }
     if (boot_clock::now() >= until) post({.what = event::kind::timer});
   }
   // The operation may go on to withdraw itself, from now on on the threads that bring its answers.
@@ -80,10 +86,11 @@ void wait_op::post(event e) {
   {
     const std::lock_guard lock(m_);
     events_.push_back(std::move(e));
-    pending_.store(true, std::memory_order_release);
+    pending_.store(true, std::memory_order_seq_cst);
     if (blocking_) {
       // Under the mutex: the caller may leave as soon as it has seen the event.
       sleeper_.notify();
+      if (driving_.load(std::memory_order_seq_cst)) core_->engine().nudge();
       return;
     }
     if (handling_) return;

@@ -54,6 +54,8 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   virtual void withdraw() { withdrawn(); }
   // The user's call ends. Called exactly once; the operation may go on to withdraw itself.
   virtual void report(const spi::status&) = 0;
+  // Only what waits for the engine lends it its thread.
+  virtual bool waits_for_engine() const noexcept { return true; }
   // Something that the operation itself waited for has come. False: an ordinary wake.
   virtual bool resume() { return false; }
   // The engine says that it was granted without an attempt. False: not believed.
@@ -125,6 +127,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   std::atomic<bool> pending_{false};
   bool handling_ = false;
   bool blocking_ = false;  // the caller handles events
+  std::atomic<bool> driving_{false};
 };
 
 }  // namespace afar::detail

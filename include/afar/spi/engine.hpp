@@ -345,6 +345,9 @@ class engine {
 
   // Called by a user's thread that waits. Returns when w.ready(), at `until`, or spuriously.
   virtual void drive(waiter& w, time_point until) noexcept { w.park_until(until); }
+  // Something else than the engine made a waiter ready that is being driven, and w.notify() was
+  // called: drive shall not sleep on.
+  virtual void nudge() noexcept {}
 
   virtual void close() noexcept = 0;
 };

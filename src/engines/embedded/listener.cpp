@@ -66,6 +66,12 @@ void listener::ring_here(std::size_t bucket, std::string_view key) noexcept {
   if (led) bell_.poke(*slot_);  // the leader's own waiter may be the one that is ready now
 }
 
+void listener::nudge() noexcept {
+  if (!slot_) return;
+  const std::lock_guard guard{mutex_};
+  if (led_) bell_.poke(*slot_);
+}
+
 void listener::deliver() noexcept {
   bell_.drain(*slot_, [&](std::size_t bucket) { table_.wake_bucket(bucket); });
 }

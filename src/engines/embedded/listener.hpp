@@ -51,6 +51,7 @@ class listener {
   }
 
   void drive(spi::waiter&, spi::time_point until) noexcept;
+  void nudge() noexcept;
 
  private:
   void ring_here(std::size_t bucket, std::string_view key) noexcept;

@@ -37,6 +37,7 @@ class traced_engine final : public spi::engine, private spi::host {
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
              spi::done<spi::release_reply>) override;
   void drive(spi::waiter&, spi::time_point until) noexcept override;
+  void nudge() noexcept override { inner_->nudge(); }
   void close() noexcept override;
 
  private:
