@@ -178,6 +178,49 @@ TEST_F(faulty_engine_of, does_the_same_again_with_the_same_seed) {
   EXPECT_NE(codes(3), codes(4));
 }
 
+// A driven waiter sleeps in the engine inside, so both calls must reach it.
+class driven_engine final : public spi::engine {
+ public:
+  const spi::traits& about() const noexcept override { return traits_; }
+  void acquire(spi::claim&, spi::time_point, spi::done<spi::acquire_reply>) override {}
+  void renew(std::span<spi::claim* const>, spi::time_point, spi::renewed) override {}
+  void release(const spi::claim&, spi::time_point, spi::done<release_reply>) override {}
+  void change(const spi::cell_change&, spi::time_point, spi::done<spi::cell_reply>) override {}
+  void record(const spi::ledger_change&, spi::time_point, spi::done<spi::ledger_reply>) override {}
+  void watch(std::string_view, spi::done<spi::watch_reply>) override {}
+  void unwatch(std::string_view) noexcept override {}
+  void survey(const spi::survey_query&, spi::time_point, spi::done<spi::survey_reply>) override {}
+  void evict(const spi::resource&, const spi::owner_id&, std::uint64_t, spi::time_point,
+             spi::done<release_reply>) override {}
+  void drive(spi::waiter&, spi::time_point) noexcept override { ++driven; }
+  void nudge() noexcept override { ++nudged; }
+  void close() noexcept override {}
+
+  static inline int driven = 0;
+  static inline int nudged = 0;
+
+ private:
+  spi::traits traits_;
+};
+
+TEST_F(faulty_engine_of, passes_waiters_on_through_all_wrappers) {
+  struct idle_waiter final : spi::waiter {
+    bool ready() const noexcept override { return false; }
+    void park_until(spi::time_point) noexcept override { FAIL() << "the engine drives"; }
+    void notify() noexcept override {}
+  } w;
+  const auto open = [&](spi::host& h) -> std::unique_ptr<spi::engine> {
+    return std::make_unique<faulty_engine>(
+        h, [](spi::host&) { return std::make_unique<driven_engine>(); }, none);
+  };
+  traced_engine e{host, open, [](std::string_view) {}};
+  e.drive(w, never);
+  e.nudge();
+  EXPECT_EQ(driven_engine::driven, 1);
+  EXPECT_EQ(driven_engine::nudged, 1);
+  e.close();
+}
+
 TEST(faults_in_a_url, are_read) {
   const faults f = engines::wrap::read_faults(
       {{"drop", "0.5"}, {"refuse", "1"}, {"delay", "250us"}, {"delayed", "0"}, {"seed", "9"}});
