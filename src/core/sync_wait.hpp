@@ -7,6 +7,7 @@
 #include <afar/spi/engine.hpp>
 
 #include <atomic>
+#include <memory>
 #include <utility>
 
 namespace afar::detail {
@@ -15,32 +16,45 @@ namespace afar::detail {
 template <class Value>
 class answer final : public spi::waiter {
  public:
+  explicit answer(std::shared_ptr<core> c) : core_(std::move(c)) {}
+
   // Once.
   void give(Value v) noexcept {
     value_ = std::move(v);
-    ready_.store(true, std::memory_order_release);
+    ready_.store(true, std::memory_order_seq_cst);
     place_.notify();
+    if (driving_.load(std::memory_order_seq_cst)) core_->engine().nudge();
+  }
+
+  // False: not given by `until`.
+  bool wait_until(spi::time_point until) noexcept {
+    while (!ready()) {
+      if (boot_clock::now() >= until) return ready();
+      sleep_until(until);
+    }
+    return true;
   }
 
   Value& value() noexcept { return value_; }  // once it is ready
 
-  bool ready() const noexcept override { return ready_.load(std::memory_order_acquire); }
+  bool ready() const noexcept override { return ready_.load(std::memory_order_seq_cst); }
   void park_until(spi::time_point t) noexcept override { place_.park_until(t); }
   void notify() noexcept override { place_.notify(); }
 
  private:
+  void sleep_until(spi::time_point until) noexcept {
+    // Where steps answer at once, the engine has nothing to read that could lead to this answer.
+    if (core_->about().inline_steps) return park_until(until);
+    driving_.store(true, std::memory_order_seq_cst);
+    if (!ready()) core_->engine().drive(*this, until);
+    driving_.store(false, std::memory_order_relaxed);
+  }
+
+  const std::shared_ptr<core> core_;
   Value value_{};
   std::atomic<bool> ready_{false};
+  std::atomic<bool> driving_{false};
   parker place_;
 };
-
-// False: not answered by `until`.
-inline bool wait_for(core& c, spi::waiter& w, spi::time_point until) noexcept {
-  while (!w.ready()) {
-    if (boot_clock::now() >= until) return w.ready();
-    c.engine().drive(w, until);
-  }
-  return true;
-}
 
 }  // namespace afar::detail

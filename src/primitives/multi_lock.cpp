@@ -44,10 +44,10 @@ class tries {
 
   void keep(const std::vector<part>& parts) {
     for (std::size_t i = 0; i < parts.size(); ++i)
-      parts[i]->locked(std::move(tries_[i].reply->value().hold), claim_mode::exclusive, true);
+      parts[i]->locked(std::move(replies_[i]->value().hold), claim_mode::exclusive, true);
   }
   void undo() noexcept {
-    for (auto& t : tries_) release(std::move(t.reply->value().hold));
+    for (const auto& reply : replies_) release(std::move(reply->value().hold));
   }
 
  private:
@@ -55,37 +55,32 @@ class tries {
     spi::status status;
     hold_ptr hold;
   };
-  struct one {
-    part of;
-    std::shared_ptr<answer<outcome>> reply;
-  };
-
   void launch(const part& p) {
     wish w{.by = deadline::no_wait(), .options = {.stop = give_up_.get_token()}};
-    const auto reply = std::make_shared<answer<outcome>>();
+    const auto reply = std::make_shared<answer<outcome>>(p->client()->shared());
     p->owner().start_acquire(p->request(std::move(w)), [reply](spi::status s, hold_ptr h) {
       reply->give({std::move(s), std::move(h)});
     });
-    tries_.push_back({p, reply});
+    replies_.push_back(reply);
     if (reply->ready()) failed_ = reply->value().status;
   }
 
   void collect(const deadline& by) {
     if (failed_) give_up_.request_stop();
     const auto until = by.waits ? by.at : spi::time_point::max();
-    for (auto& t : tries_) {
-      if (!wait_for(t.of->owner(), *t.reply, until)) {
+    for (const auto& reply : replies_) {
+      if (!reply->wait_until(until)) {
         if (!failed_) failed_ = errc::timed_out;
         give_up_.request_stop();
-        wait_for(t.of->owner(), *t.reply, spi::time_point::max());
+        reply->wait_until(spi::time_point::max());
       }
-      if (!failed_) failed_ = t.reply->value().status;
+      if (!failed_) failed_ = reply->value().status;
     }
   }
 
   std::stop_source give_up_;
   std::stop_callback<std::function<void()>> on_stop_;
-  std::vector<one> tries_;
+  std::vector<std::shared_ptr<answer<outcome>>> replies_;
   spi::status failed_;
 };
 

@@ -18,10 +18,10 @@ void release(hold_ptr state) noexcept {
 }
 
 awaited_release::awaited_release(hold_ptr state)
-    : core_(state->owner().shared_from_this()), answer_(std::make_shared<answer<spi::status>>()) {
+    : core_(state->owner().shared_from_this()),
+      answer_(std::make_shared<answer<spi::status>>(core_)) {
   if (core_->forked()) {
     leak(std::move(state));
-    leak(core_);
     answer_->give(errc::forked);
     return;
   }
@@ -33,7 +33,7 @@ awaited_release::awaited_release(hold_ptr state)
 spi::status awaited_release::wait() {
   const cancel_guard guard;
   const auto time = std::max(core_->options().patience, core_->about().try_time);
-  if (wait_for(*core_, *answer_, deadline::after(time).at)) return std::move(answer_->value());
+  if (answer_->wait_until(deadline::after(time).at)) return std::move(answer_->value());
   return {errc::unknown_outcome, "the lease will end it"};
 }
 
