@@ -33,8 +33,9 @@ class afar_pairs final : public contender {
 
   void pair() override {
     mutex_.lock();
-    if (mutex_.token() <= last_) out_of_order();
-    last_ = mutex_.token();
+    const std::uint64_t token = mutex_.token();
+    if (token <= last_) out_of_order();
+    last_ = token;
     mutex_.unlock();
   }
 
