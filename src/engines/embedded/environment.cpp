@@ -13,9 +13,9 @@ namespace afar::engines::embedded {
 namespace {
 
 constexpr std::size_t smallest_page = 4'096;
-constexpr std::size_t spare_pages = 64;      // free-list pages and splits of one transaction
+constexpr std::size_t spare_pages = 24;      // free-list pages and splits of one transaction
 constexpr std::size_t pages_per_change = 8;  // a path down the tree, copied, and a split
-constexpr std::size_t least_growth = 64;     // pages
+constexpr std::size_t least_growth = 32;     // pages
 constexpr std::size_t node_bytes = 16;       // LMDB's own, per key
 
 MDB_val to_val(std::string_view s) noexcept { return {s.size(), const_cast<char*>(s.data())}; }
