@@ -1,5 +1,6 @@
 // Cancels and timeouts that race with grants, by the thousand: whichever wins, nothing stays behind.
 // AFAR_CANCELS: how many (20,000).
+#include "actor.hpp"
 #include "scene.hpp"
 #include "support/patience.hpp"
 #include "support/threads.hpp"
@@ -138,6 +139,8 @@ class cancel_storm : public ::testing::Test {
 TEST_F(cancel_storm, by_threads_leaves_nothing_behind) {
   run("threads", [&](outcomes& sums) {
     constexpr int threads = 6;
+    actor rival{stage};  // another process wants one of the names too
+    rival.send("guarded x0 " + stage.path("number") + " 2000");
     const std::vector<client> clients{stage.client(), stage.client()};
     in_parallel(threads, [&](int number) {
       const auto me = static_cast<unsigned>(number);
@@ -156,6 +159,7 @@ TEST_F(cancel_storm, by_threads_leaves_nothing_behind) {
       }
     });
     EXPECT_GT(sums.timed_out, 0);
+    EXPECT_EQ(rival.answer(), "ok");
   });
 }
 

@@ -5,14 +5,17 @@
 #include "support/patience.hpp"
 #include "support/threads.hpp"
 
-#include <afar/fair_mutex.hpp>
+#include <afar/counter.hpp>
 #include <afar/mutex.hpp>
+#include <afar/stock.hpp>
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <future>
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace afar::test {
 namespace {
@@ -97,6 +100,15 @@ TEST_F(crash, during_the_release) {
   });
 }
 
+// The release is done, but the next one was not called: a lost wake.
+TEST_F(crash, after_the_release_before_the_bell) {
+  dies_holding("killed between release and bell", "lease=30s", [](actor& doomed) {
+    doomed.arm("embedded.release.after_commit:kill");
+    doomed.send("release");
+    EXPECT_TRUE(doomed.dies());
+  });
+}
+
 // Also in a strict queue, where nobody may pass the one that is called.
 TEST_F(crash, as_the_waiter_at_the_head_of_the_queue) {
   for (const std::string kind : {"mutex", "fair_mutex"}) {
@@ -119,6 +131,36 @@ TEST_F(crash, as_the_waiter_at_the_head_of_the_queue) {
       EXPECT_TRUE(stage.becomes(name, 0, 0));
       return nanoseconds{got.at - released};
     });
+  }
+}
+
+// A change that was killed took effect wholly or not at all, and others go on at once.
+TEST_F(crash, inside_a_change_of_a_counter_or_a_stock) {
+  const struct {
+    const char* fault;
+    const char* verb;
+    long done;
+  } cases[] = {{"embedded.change.begin", "add c 1", 0},
+               {"embedded.change.before_commit", "add c 1", 0},
+               {"embedded.change.after_commit", "add c 1", 1},
+               {"embedded.record.begin", "take s 1 order-", 0},
+               {"embedded.record.before_commit", "take s 1 order-", 0},
+               {"embedded.record.after_commit", "take s 1 order-", 1}};
+  for (const auto& c : cases) {
+    counter count{locks, "c"};
+    stock shop{locks, "s"};
+    count.store(0);
+    shop.set(100);
+    actor doomed{stage};
+    doomed.arm(std::string{c.fault} + ":kill");
+    doomed.send(c.verb);
+    EXPECT_TRUE(doomed.dies()) << c.fault;
+    const auto took = time_of([&] {
+      EXPECT_EQ(count.load() + (100 - shop.remaining().value_or(0)), c.done) << c.fault;
+      EXPECT_EQ(count.fetch_add(1) + (100 - shop.remaining().value_or(0)), c.done) << c.fault;
+    });
+    EXPECT_LT(took, 1s * slowness) << c.fault;
+    shop.erase();
   }
 }
 

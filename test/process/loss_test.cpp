@@ -92,7 +92,8 @@ TEST(loss, is_told_before_another_is_granted_when_renewals_do_not_get_through) {
   EXPECT_GT(next.token, held.token());
   ASSERT_NE(told, 0);
   EXPECT_LT(told, next.at);
-  EXPECT_LT(told, (held.valid_until() + margin).time_since_epoch().count());
+  EXPECT_LT(told, (held.valid_until() + margin).time_since_epoch().count())
+      << "not before the lease was over";
   EXPECT_NE(held.why(), loss_reason::none);
 }
 
