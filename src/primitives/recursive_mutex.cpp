@@ -2,10 +2,13 @@
 // that a recursive_mutex has the line, for mutexes of the same name.
 #include <afar/recursive_mutex.hpp>
 
+#include "core/notifier.hpp"
 #include "primitives/claim_body.hpp"
 #include "primitives/opened.hpp"
 #include "primitives/release.hpp"
 #include "primitives/report.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -23,25 +26,21 @@ struct entered {
   std::shared_ptr<local_line> line;
   hold_ptr hold;
   std::uint32_t depth = 1;
+  std::thread::id thread = std::this_thread::get_id();
+
+  void set_self() const {
+    const std::lock_guard lock(line->self_mutex);
+    line->self = {.thread = thread, .depth = 1};
+  }
+  void clear_self() const noexcept {
+    const std::lock_guard lock(line->self_mutex);
+    if (line->self.thread == thread && line->self.depth != 0) line->self = {};
+  }
 };
-
-bool of_this_thread(const local_line::self_lock& self) {
-  return self.thread == std::this_thread::get_id();
-}
-
-void set_self(local_line& line) {
-  const std::lock_guard lock(line.self_mutex);
-  line.self = {.thread = std::this_thread::get_id(), .depth = 1};
-}
-
-void clear_self(local_line& line) noexcept {
-  const std::lock_guard lock(line.self_mutex);
-  if (of_this_thread(line.self) && line.self.depth != 0) line.self = {};
-}
 
 bool locked_by_mutex(local_line& line) {
   const std::lock_guard lock(line.self_mutex);
-  return of_this_thread(line.self) && line.self.depth == 0;
+  return line.self.thread == std::this_thread::get_id() && line.self.depth == 0;
 }
 
 // What this thread is in. A thread that ends leaves everything.
@@ -51,9 +50,17 @@ class entries {
   entries(const entries&) = delete;
   entries& operator=(const entries&) = delete;
   ~entries() {
+    // Elsewhere: what engines keep for this thread may be gone already. The main thread ends with
+    // the process.
+    const bool last = ::gettid() == ::getpid();
     for (auto& e : all_) {
-      if (!e.hold->owner().forked()) clear_self(*e.line);
-      detail::release(std::move(e.hold));
+      if (last || e.hold->owner().forked())
+        detail::leak(std::move(e.hold));
+      else
+        detail::notifier::shared().post([gone = std::move(e)]() mutable {
+          gone.clear_self();
+          detail::release(std::move(gone.hold));
+        });
     }
   }
 
@@ -98,8 +105,9 @@ spi::status enter_first(detail::claim_body& body, detail::deadline by) {
   spi::status s;
   auto hold = body.acquire({.by = by}, {}, s);
   if (!hold) return s;
-  set_self(*body.line());
-  mine.add({body.line(), std::move(hold)});
+  entered e{body.line(), std::move(hold)};
+  e.set_self();
+  mine.add(std::move(e));
   return {};
 }
 
@@ -119,7 +127,7 @@ void recursive_mutex::leave(std::error_code* code) noexcept {
     s = body_->owner().forked() ? spi::status{errc::forked} : misused(body_->owner(), name());
   } else if (--e->depth == 0) {
     auto last = mine.take(e);
-    clear_self(*last.line);
+    last.clear_self();
     if (code)
       s = detail::awaited_release{std::move(last.hold)}.wait();
     else
