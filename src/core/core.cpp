@@ -434,6 +434,12 @@ void core::delist(const wait_op* op) noexcept {
   ops_.erase(op);
 }
 
+bool core::busy() noexcept {
+  if (releases_.load(std::memory_order_acquire) > 0) return true;
+  const std::lock_guard lock(ops_mutex_);
+  return !ops_.empty();
+}
+
 void core::close() noexcept {
   if (forked() || closed_.exchange(true)) return;
   std::vector<std::shared_ptr<wait_op>> ops;
@@ -444,11 +450,11 @@ void core::close() noexcept {
   }
   for (const auto& op : ops) op->close();
   for (const auto& h : watchdog_.all()) h->close_down();
-  // Releases under way get a second; what is not confirmed by then ends with its lease.
+  // Releases under way, also those of waits that end now, get a second; what is not confirmed by
+  // then ends with its lease.
   const auto until = boot_clock::now() + 1s;
   parker pause;
-  while (releases_.load(std::memory_order_acquire) > 0 && boot_clock::now() < until)
-    pause.park_until(boot_clock::now() + 1ms);
+  while (busy() && boot_clock::now() < until) pause.park_until(boot_clock::now() + 1ms);
   engine_closed_.store(true, std::memory_order_release);
   engine_->close();
 }

@@ -126,6 +126,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
  private:
   void wake(std::string_view key) noexcept override { hub_.wake(key); }
   void wake_all() noexcept override { hub_.wake_all(); }
+  bool busy() noexcept;  // waits or releases are under way
   spi::status check(claim_request&) const;
   struct first_try;
   void try_first(const claim_request&, first_try&);

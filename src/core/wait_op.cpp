@@ -192,9 +192,9 @@ void wait_op::set_timer() {
   if (timer_ != 0) timers::shared().cancel(std::exchange(timer_, 0));
   timer_at_ = at;
   if (at == spi::time_point::max()) return;
-  timer_ = timers::shared().at(at, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->post({.what = event::kind::timer});
-  });
+  // Strong: between two attempts nothing else may keep the operation alive.
+  timer_ = timers::shared().at(
+      at, [self = shared_from_this()] { self->post({.what = event::kind::timer}); });
 }
 
 }  // namespace afar::detail
