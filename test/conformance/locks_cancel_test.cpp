@@ -62,8 +62,10 @@ TEST_P(cancelled_locks, throw_when_no_error_code_is_given) {
 TEST_P(cancelled_locks, are_counted) {
   const hold mine = source_of(one)->acquire();
   std::stop_source stop;
+  auto waiter = start([&] { return wait_as(two, stop.get_token()); });
+  EXPECT_TRUE(has_waited(two));
   stop.request_stop();
-  EXPECT_EQ(wait_as(two, stop.get_token()), errc::cancelled);
+  EXPECT_EQ(waiter.get(), errc::cancelled);
   EXPECT_EQ(two.stats().cancelled, 1U);
 }
 

@@ -91,7 +91,7 @@ TEST_P(leased_holds, report_a_release_after_loss_and_do_not_disturb_the_next_hol
 
 TEST_P(leased_holds, throw_lost_from_a_release_after_loss) {
   hold mine = brief(one);
-  EXPECT_TRUE(eventually([&] { return !mine.valid(); }));
+  EXPECT_TRUE(eventually([&] { return mine.lost().stop_requested(); }));
   const auto failed = failure_of([&] { mine.release(); });
   EXPECT_EQ(failed.code, errc::lost);
   EXPECT_EQ(failed.resource, name);
