@@ -128,7 +128,7 @@ void renew(store& in, std::span<spi::claim* const> claims, spi::time_point by,
   for (const spi::claim* c : claims) sites.emplace_back(c->what.name);
   std::vector<std::size_t> order(claims.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return sites[i].shard(); });
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair{sites[i].shard(), i}; });
 
   for (auto first = order.begin(); first != order.end();) {
     const std::size_t shard = sites[*first].shard();

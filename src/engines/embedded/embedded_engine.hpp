@@ -30,7 +30,9 @@ class embedded_engine final : public spi::engine {
   void survey(const spi::survey_query&, spi::time_point by, spi::done<spi::survey_reply>) override;
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
              spi::done<spi::release_reply>) override;
-  void nudge() noexcept override { store_->bell().nudge(); }
+  void nudge() noexcept override {
+    if (!store_->forked()) store_->bell().nudge();
+  }
   void drive(spi::waiter&, spi::time_point until) noexcept override;
   void close() noexcept override;
 

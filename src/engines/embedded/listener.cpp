@@ -2,16 +2,11 @@
 
 #include <afar/detail/fault.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <system_error>
 
 namespace afar::engines::embedded {
 namespace {
-
-// A leader does not hear its waiter's notify() while it sleeps on the futex word (a stop token, a
-// client that closes): it looks that often.
-constexpr std::chrono::milliseconds slice{20};
 
 // A blocked caller watches first and drives a moment later. Until then the bell thread stays away;
 // dirty bits wait for whoever comes.
@@ -100,10 +95,9 @@ void listener::lead(spi::waiter& w, spi::time_point until) noexcept {
   for (;;) {
     const std::uint32_t seen = bell_.word(*slot_);
     deliver();
-    const auto now = boot_clock::now();
-    if (w.ready() || now >= until) return;  // (inv 2)
+    if (w.ready() || boot_clock::now() >= until) return;  // (inv 2)
     AFAR_FAULT("embedded.drive.waiting");
-    bell_.wait(*slot_, seen, std::min<spi::time_point>(until, now + slice));
+    bell_.wait(*slot_, seen, until);
   }
 }
 
