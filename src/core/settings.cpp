@@ -45,6 +45,7 @@ class chooser {
   // The option of the struct, else that of the URL (taken out of it in any case), else nothing.
   template <class T, class Parse>
   std::optional<chosen<T>> choose(std::string_view key, const std::optional<T>& own, Parse parse) {
+    where_.client_options.emplace_back(key);
     const auto in_url = where_.options.extract(std::string{key});
     if (own) return chosen<T>{*own, errc::bad_argument};
     if (in_url.empty()) return {};

@@ -43,8 +43,8 @@ wait_machine::action wait_machine::failed(const spi::status& s, time_point now) 
   if (!transient(s.code)) return give_up(s, now);
   failure_ = s.code == errc::timed_out ? spi::status{errc::unavailable, s.detail} : s;
   if (!failing_since_) failing_since_ = now;
-  if (now >= limits_.deadline || now - *failing_since_ >= limits_.patience)
-    return give_up(failure_, now);
+  if (now >= limits_.deadline) return give_up(too_late(now), now);
+  if (now - *failing_since_ >= limits_.patience) return give_up(failure_, now);
   retry_at_ = later(now, pause_);
   // The first repetition follows at once: most failures are a single lost answer.
   pause_ = std::min(std::max(pause_ * 2, milliseconds{1}), milliseconds{500});
@@ -95,12 +95,12 @@ wait_machine::action wait_machine::on_timer(time_point now) {
   if (now < wake_at()) return action::none;
   if (state_ == state::asleep) {
     if (now >= limits_.deadline && std::exchange(last_try_, true))
-      return give_up(failing_since_ ? failure_ : spi::status{errc::timed_out}, now);
+      return give_up(too_late(now), now);
     return begin_attempt();
   }
   if (reported_ || state_ == state::over) return action::none;
   if (state_ == state::withdrawing) return report(result_);
-  return report(failing_since_ ? failure_ : spi::status{errc::timed_out});
+  return report(too_late(now));
 }
 
 wait_machine::action wait_machine::on_stop(errc why, time_point now) {
@@ -116,6 +116,13 @@ wait_machine::action wait_machine::on_granted() {
 
 wait_machine::action wait_machine::on_withdrawn() {
   return state_ == state::withdrawing ? finish(result_) : action::none;
+}
+
+// One that was refused, and answered until a moment ago, has timed out, although its last try failed.
+spi::status wait_machine::too_late(time_point now) const {
+  if (!failing_since_ || (refused_ && now < later(*failing_since_, limits_.grace)))
+    return errc::timed_out;
+  return failure_;
 }
 
 wait_machine::action wait_machine::give_up(spi::status why, time_point now) {

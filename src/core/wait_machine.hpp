@@ -83,6 +83,7 @@ class wait_machine {
   action failed(const spi::status&, time_point now);
   action refused(attempted, time_point now);
   action sleep();
+  spi::status too_late(time_point now) const;  // the result when the deadline has passed
   action give_up(spi::status, time_point now);
   action finish(spi::status);
   action report(spi::status);

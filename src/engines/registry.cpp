@@ -88,7 +88,7 @@ const scheme& find_scheme(std::string_view name, const spi::url& where) {
 }
 
 void check_options(const spi::url& where) {
-  std::vector<std::string_view> known;
+  std::vector<std::string_view> known{where.client_options.begin(), where.client_options.end()};
   std::string_view rest = where.scheme;
   for (const wrapper* w = outermost(rest); w; w = outermost(rest)) {
     const names more = w->options();

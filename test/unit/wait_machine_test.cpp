@@ -200,6 +200,13 @@ TEST(wait_machine, says_what_failed_rather_than_timed_out) {
   EXPECT_EQ(m.result().code, errc::unavailable);
 }
 
+TEST(wait_machine, has_timed_out_if_it_was_refused_and_only_the_last_try_failed) {
+  auto m = asleep();
+  EXPECT_EQ(m.on_timer(t0 + 100ms), action::attempt);
+  EXPECT_EQ(m.on_attempt(errc::unknown_outcome, {}, t0 + 100ms), action::withdraw);
+  EXPECT_EQ(m.result().code, errc::timed_out);
+}
+
 TEST(wait_machine, forgets_earlier_failures_once_it_is_answered) {
   auto m = waiting(t0 + 1h);
   m.start();
