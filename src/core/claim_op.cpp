@@ -12,6 +12,7 @@ claim_op::claim_op(std::shared_ptr<core> c, const wait_machine::limits& l, claim
       state_(std::move(state)),
       done_(std::move(done)),
       left_behind_(in_line),
+      asked_(in_line),
       turn_(in_line ? turn::mine : turn::none) {
   if (in_line) count_wait();
 }
@@ -57,9 +58,12 @@ void claim_op::ask_engine(spi::time_point by) {
   left_behind_ = true;
   sent_ = boot_clock::now();
   counters::up(owner().stats().steps);
-  owner().expect_grant(state_->claim().owner, shared_from_this());
+  if (!std::exchange(asked_, true) && owner().observed())
+    owner().tell({.what = afar::event::kind::asking, .name = line_->name(), .at = sent_});
+  if (owner().about().pushes_grants)
+    owner().expect_grant(state_->claim().owner, shared_from_this());
   owner().engine().acquire(
-      state_->claim(), by,
+      state_->ready_to_ask(), by,
       [self = std::static_pointer_cast<claim_op>(shared_from_this())](
           spi::status s, spi::acquire_reply r) { self->replied(std::move(s), std::move(r)); });
 }
@@ -109,7 +113,7 @@ void claim_op::withdraw() {
 
 void claim_op::report(const spi::status& s) {
   auto& stats = owner().stats();
-  owner().forget_grant(state_->claim().owner);
+  if (owner().about().pushes_grants) owner().forget_grant(state_->claim().owner);
   if (s.code == errc::timed_out) counters::up(stats.timed_out);
   if (s.code == errc::cancelled) counters::up(stats.cancelled);
   const auto now = boot_clock::now();

@@ -53,6 +53,7 @@ class claim_op final : public wait_op {
   spi::time_point sent_{};
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
   std::atomic<bool> left_behind_;    // the engine may have something of this claim
+  bool asked_;                       // the observer knows that it asks
   bool granted_ = false;
   bool waited_ = false;                     // counted as one that waits
   std::optional<spi::time_point> held_up_;  // an attempt that waits for a release of our own

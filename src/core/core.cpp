@@ -117,7 +117,7 @@ void core::try_first(const claim_request& r, first_try& t) {
   if (observed()) tell({.what = event::kind::asking, .name = r.line->name(), .at = sent});
   spi::status status;
   spi::acquire_reply reply;
-  engine_->acquire(t.state->claim(), by, [&](spi::status s, spi::acquire_reply a) {
+  engine_->acquire(t.state->ready_to_ask(), by, [&](spi::status s, spi::acquire_reply a) {
     status = std::move(s);
     reply = std::move(a);
   });

@@ -14,9 +14,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A streak of local hand-offs ends after so long, so that other processes get their turn.
-constexpr auto longest_streak = 10ms;
-
 loss_reason reason_of(spi::loss l) noexcept { return static_cast<loss_reason>(l); }
 static_assert(static_cast<int>(loss_reason::closed) == static_cast<int>(spi::loss::closed));
 
@@ -36,9 +33,13 @@ hold_state::hold_state(std::shared_ptr<core> c, const claim_request& r, millisec
   claim_.lease = lease;
   claim_.queue = r.by.waits;
   claim_.note = note_.empty() ? std::string_view(core_->options().note) : std::string_view(note_);
+}
+
+spi::claim& hold_state::ready_to_ask() noexcept {
   const bool hands = line_->kind() == spi::kind::mutex || line_->kind() == spi::kind::shared_mutex;
-  if (hands && line_->lines_up(r.mode) && line_->contended())
+  if (hands && line_->lines_up(claim_.mode) && line_->contended())
     claim_.handoffs = std::min(core_->options().handoff, core_->about().token_block);
+  return claim_;
 }
 
 hold_state::~hold_state() {
@@ -68,7 +69,7 @@ bool hold_state::try_hand_on() noexcept {
   const std::lock_guard lock(m_);
   const auto next = token_.load(std::memory_order_relaxed) + 1;
   if (!held() || next > last_token_ || hands_ >= claim_.handoffs) return false;
-  if (now - granted_at_ > longest_streak || now + lease_ / 3 > valid_until()) return false;
+  if (now - granted_at_ > core_->options().streak || now + lease_ / 3 > valid_until()) return false;
   if (why() != loss_reason::none) return false;  // somebody has asked for it
   ++hands_;
   token_.store(next, std::memory_order_release);
@@ -199,8 +200,14 @@ void hold_state::set_note(std::string text) {
 
 void hold_state::end(ended done) noexcept {
   if (core_->forked()) return done ? done(errc::forked) : void();
+  if (core_->observed())
+    core_->tell({.what = event::kind::releasing,
+                 .name = name(),
+                 .token = token(),
+                 .at = boot_clock::now()});
   if (claim_.handoffs > 0 && line_->hand_on(shared_from_this())) {
     counters::up(core_->stats().released);
+    counters::up(core_->stats().handed_on);
     return done ? done({}) : void();
   }
   bool watched = false;
@@ -220,9 +227,6 @@ void hold_state::end(ended done) noexcept {
   }
   if (done) return done(errc::not_owner);
   if (watched) core_->renewals().leave(*this);
-  const auto now = boot_clock::now();
-  if (core_->observed())
-    core_->tell({.what = event::kind::releasing, .name = name(), .token = token(), .at = now});
   if (in_line_.load(std::memory_order_relaxed)) line_->releasing();
   core_->release_begins();
   send_release();
@@ -237,12 +241,13 @@ void hold_state::send_release() {
 }
 
 void hold_state::release_answered(const spi::status& s, spi::release_reply r) {
-  const auto now = boot_clock::now();
   if (!s) {
     // After a lost answer "gone" may be our own doing; within the lease it can be nothing else.
-    const bool gone = r == spi::release_reply::gone && !(uncertain_ && now < release_until_);
+    const bool gone =
+        r == spi::release_reply::gone && !(uncertain_ && boot_clock::now() < release_until_);
     return finish_release(gone || lost_before_release_ ? spi::status{errc::lost} : spi::status{});
   }
+  const auto now = boot_clock::now();
   uncertain_ = uncertain_ || s.code != errc::unavailable;
   if (!wait_machine::transient(s.code) || now >= release_until_ || core_->engine_closed())
     return finish_release(s);

@@ -43,6 +43,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
 
   // ---- for claim_op and core
   spi::claim& claim() noexcept { return claim_; }
+  spi::claim& ready_to_ask() noexcept;  // the claim, about to be sent to the engine
   const std::shared_ptr<local_line>& line() const noexcept { return line_; }
   // The claim was granted by a request that left at `sent`. False: so late that it is over already.
   bool begin(const spi::acquire_reply&, time_point sent);

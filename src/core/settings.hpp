@@ -27,6 +27,8 @@ struct settings {
   std::optional<milliseconds> margin = {};  // none: lease/100 + 2 ms
   milliseconds patience{10'000};
   std::uint32_t handoff = 16;
+  milliseconds streak{
+      10};  // hand-overs in a row end after so long, so that other processes get a turn
   std::string prefix;
   std::string note;  // host, pid, user, command, label, as every claim of this client carries them
   guarantee require = guarantee::none;

@@ -16,6 +16,7 @@ void wait_op::run(std::optional<first_answer> first) {
   {
     const std::lock_guard lock(m_);
     blocking_ = true;
+    caller_ = std::this_thread::get_id();
     handling_ = true;  // this thread, until it has its answer
   }
   begin(std::move(first));
@@ -90,7 +91,9 @@ void wait_op::post(event e) {
     if (blocking_) {
       // Under the mutex: the caller may leave as soon as it has seen the event.
       sleeper_.notify();
-      if (driving_.load(std::memory_order_seq_cst)) core_->engine().nudge();
+      // A wake that the driving thread itself delivers needs no nudge.
+      if (driving_.load(std::memory_order_seq_cst) && std::this_thread::get_id() != caller_)
+        core_->engine().nudge();
       return;
     }
     if (handling_) return;
@@ -101,7 +104,7 @@ void wait_op::post(event e) {
 
 // Only the thread that set handling_ (or the blocked caller) is here.
 void wait_op::handle_posted() {
-  std::vector<event> batch;
+  auto& batch = batch_;
   for (;;) {
     {
       const std::lock_guard lock(m_);

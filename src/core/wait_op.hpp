@@ -15,6 +15,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace afar::detail {
@@ -121,6 +122,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   sleeper sleeper_{*this};
   bool reported_ = false;  // only the handling thread touches it
   bool over_ = false;
+  std::vector<event> batch_;  // being handled; keeps its memory
 
   std::mutex m_;
   std::vector<event> events_;
@@ -128,6 +130,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   bool handling_ = false;
   bool blocking_ = false;  // the caller handles events
   std::atomic<bool> driving_{false};
+  std::thread::id caller_;
 };
 
 }  // namespace afar::detail

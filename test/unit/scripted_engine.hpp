@@ -45,7 +45,7 @@ class scripted_engine final : public spi::engine {
   explicit scripted_engine(spi::host& h) : host(h) {}
 
   const spi::traits& about() const noexcept override {
-    static const spi::traits t{.name = "scripted", .token_block = 4, .try_time = 300ms};
+    static const spi::traits t{.name = "scripted", .token_block = 4, .try_time = 300ms, .pushes_grants = true};
     return t;
   }
   void acquire(spi::claim& c, spi::time_point, spi::done<spi::acquire_reply> d) override {
@@ -111,6 +111,7 @@ struct scripted {
     detail::settings s;
     s.lease = lease;
     s.handoff = handoff;
+    s.streak = 1h;  // tests own the time
     s.url = "scripted:";
     core = std::make_shared<detail::core>(s, [this](spi::host& h) {
       auto e = std::make_unique<scripted_engine>(h);

@@ -310,6 +310,7 @@ struct traits {
   milliseconds waiter_lease{5'000};   // how long a silent waiter keeps its place
   milliseconds poll{1'000};
   milliseconds try_time{5'000};       // how long a call that does not wait may take
+  bool pushes_grants = false;         // calls host::granted
   bool inline_steps = false;          // every step calls `done` before it returns
   bool fifo = true;                   // waiters are served in the order in which they came
   bool fenced = true;                 // grants carry tokens that always grow
