@@ -4,6 +4,7 @@
 #include "scene.hpp"
 #include "support/errors.hpp"
 #include "support/patience.hpp"
+#include "support/threads.hpp"
 
 #include <afar/afar.hpp>
 
@@ -12,7 +13,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <future>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 namespace afar::test {
 namespace {
@@ -98,6 +103,24 @@ TEST_F(deadline, of_a_stop_token_is_kept_too) {
   EXPECT_EQ(ec, errc::cancelled);
   EXPECT_LT(took, 100ms + 400ms * slowness);
   expect_all_goes_on();
+}
+
+TEST_F(deadline, of_waits_without_a_limit_is_the_clients_patience) {
+  client impatient = stage.client({.patience = 300ms});
+  const std::pair<const char*, std::function<void()>> waits[] = {
+      {"mutex", [&] { mutex{impatient, "x"}.lock(); }},
+      {"barrier", [&] { barrier{impatient, "x", 2}.arrive_and_wait(); }},
+      {"latch", [&] { latch{impatient, "x", 1}.wait(); }},
+      {"counter", [&] { counter{impatient, "x"}.wait(0); }},
+      {"counting_semaphore", [&] { counting_semaphore<>{impatient, "x", 0}.acquire(); }}};
+  std::vector<std::future<std::error_code>> ends;
+  for (const auto& [what, wait] : waits) {
+    ends.push_back(start([&wait] { return thrown_by(wait); }));
+    EXPECT_EQ(ends.back().wait_for(300ms + 700ms * slowness), std::future_status::ready) << what;
+  }
+  expect_all_goes_on();
+  impatient.close();  // ends those that have not ended by themselves
+  for (auto& end : ends) EXPECT_EQ(end.get(), errc::unavailable);
 }
 
 TEST_F(deadline, error_names_the_process_that_is_in_the_way) {
