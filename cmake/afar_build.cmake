@@ -56,6 +56,6 @@ function(afar_own_code target)
     LINKER:-z,relro,-z,now,-z,noexecstack,-z,separate-code)
 endfunction()
 
-# Asio 1.22 does not see the coroutines of clang up to 15 by itself.
+# Asio 1.22 looks for the coroutines of the TS on clang and does not see the standard's.
 set(AFAR_ASIO_DEFINES ASIO_STANDALONE
-  "$<$<AND:$<CXX_COMPILER_ID:Clang>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,16>>:ASIO_HAS_CO_AWAIT;ASIO_HAS_STD_COROUTINE>")
+  "$<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_CO_AWAIT;ASIO_HAS_STD_COROUTINE>")
