@@ -121,7 +121,7 @@ int work(const place& where, std::uint32_t worker, std::uint32_t life,
       me.take_a_turn();
       // At a steady pace first; in the rush as fast as everybody can.
       if (p == phase::rush) {
-        left = left && me.buy();
+        for (int i = 0; i < 20 && left; ++i) left = me.buy();
       } else if (afar::boot_clock::now() >= next_order) {
         me.buy();
         next_order += between_orders;
