@@ -23,6 +23,8 @@ wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
   l.deadline = by.waits ? by.at : boot_clock::now() + c.about().try_time;
   l.poll = c.about().poll;
   l.patience = c.options().patience;
+  // A step that is made on the waiting thread must not keep it from hearing a stop token.
+  l.step = c.about().inline_steps ? c.about().try_time : l.patience;
   return l;
 }
 

@@ -110,8 +110,8 @@ void core::try_first(const claim_request& r, first_try& t) {
   if (!t.in_line) return;
   if (lines_up) t.state->stand_for_line();
   const auto sent = boot_clock::now();
-  const auto by =
-      r.by.waits ? std::min(r.by.at, sent + settings_.patience) : sent + about().try_time;
+  // Short: while it lasts this thread hears no stop token. A failure is repeated by the operation.
+  const auto by = std::min(r.by.waits ? r.by.at : spi::time_point::max(), sent + about().try_time);
   counters::up(counters_.steps);
   if (observed()) tell({.what = event::kind::asking, .name = r.line->name(), .at = sent});
   spi::status status;

@@ -6,6 +6,7 @@
 #include "core/core.hpp"
 #include "core/wait_op.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -66,11 +67,12 @@ spi::status run_step(core& c, const wait_machine::limits& l, std::stop_token sto
   if (c.about().inline_steps) {
     first.emplace();
     counters::up(c.stats().steps);
-    step.send(c, l.deadline, [&](spi::status s, typename Step::reply r) {
-      if (!s) first->answer = step.judge(c, r);
-      first->status = std::move(s);
-      out = std::move(r);
-    });
+    step.send(c, std::min(l.deadline, boot_clock::now() + l.step),
+              [&](spi::status s, typename Step::reply r) {
+                if (!s) first->answer = step.judge(c, r);
+                first->status = std::move(s);
+                out = std::move(r);
+              });
     if (!first->status && first->answer.done) {
       step.settle(c);
       return {};

@@ -20,10 +20,9 @@ wait_machine::action wait_machine::begin_attempt() {
 }
 
 wait_machine::time_point wait_machine::attempt_by(time_point now) const {
-  const auto patient = later(failing_since_.value_or(now), limits_.patience);
   // An attempt past the deadline is the last try.
   const auto end = now < limits_.deadline ? limits_.deadline : later(now, limits_.grace);
-  return std::min(std::max(patient, later(now, limits_.grace)), end);
+  return std::min(later(now, std::max(limits_.step, limits_.grace)), end);
 }
 
 wait_machine::action wait_machine::on_attempt(const spi::status& s, attempted a, time_point now) {

@@ -48,6 +48,7 @@ class wait_machine {
     bool waits = true;  // false: a refusal is the answer; deadline bounds retries of failures
     milliseconds poll{1'000};       // look again at least so often
     milliseconds patience{10'000};  // how long failures of the engine are retried
+    milliseconds step{10'000};      // one attempt; short where it blocks its thread
     milliseconds grace{50};         // past the deadline, for the last try and for withdrawing
   };
 

@@ -98,9 +98,11 @@ spi::status acquire(store& in, const spi::claim& c, spi::time_point by, spi::acq
       in, c.what, by, in_acquire,
       [&](records::claims& r, bool exists, const records::moment& now, records::effects& e) {
         if (!exists) r = records::fresh_claims(c);
-        return records::acquire(r, c, now, reply, e);
+        spi::status s = records::acquire(r, c, now, reply, e);
+        if (!s && c.queue && !reply.granted) in.bell().expect(site{c.what.name}.bucket(c.owner));
+        return s;
       });
-  if (!failed && !reply.granted && reply.why == spi::loss::none)
+  if (!failed && c.queue && !reply.granted && reply.why == spi::loss::none)
     reply.watch_key = watch_key(c.what.name, c.owner);
   return failed;
 }

@@ -56,17 +56,22 @@ void doorbell::stop_listening(std::size_t slot, std::size_t bucket) noexcept {
 
 // Relaxed reading is enough: a listener sets its bit and then looks at the state through the gate.
 // Either it sees what the ringer did, or the ringer, who went through the gate later, sees the bit.
-void doorbell::ring(std::size_t bucket, std::size_t own) noexcept {
+bool doorbell::ring(std::size_t bucket, std::size_t own) noexcept {
   const auto& listening = area_.listening[bucket];
+  bool own_listens = false;
   for (std::size_t i = 0; i < std::size(listening); ++i) {
     for (std::uint64_t bits = listening[i].load(std::memory_order_relaxed); bits != 0;
          bits &= bits - 1) {
       const std::size_t n = i * 64 + static_cast<std::size_t>(std::countr_zero(bits));
-      if (n == own) continue;
+      if (n == own) {
+        own_listens = true;
+        continue;
+      }
       area_.slots[n].dirty[bucket / 64].fetch_or(bit(bucket), std::memory_order_seq_cst);
       poke(n);
     }
   }
+  return own_listens;
 }
 
 void doorbell::poke(std::size_t n) noexcept {

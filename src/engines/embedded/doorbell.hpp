@@ -52,8 +52,9 @@ class doorbell {
   void listen(std::size_t slot, std::size_t bucket) noexcept;
   void stop_listening(std::size_t slot, std::size_t bucket) noexcept;
 
-  // Wakes every slot that listens to the bucket, except the caller's own (slot_count: none).
-  void ring(std::size_t bucket, std::size_t own) noexcept;
+  // Wakes every slot that listens to the bucket, except the caller's own (slot_count: none); true if
+  // that one listens too.
+  bool ring(std::size_t bucket, std::size_t own) noexcept;
   void poke(std::size_t slot) noexcept;
 
   // Read the word, look whether there is anything to do, then wait: a ring in between is not lost.

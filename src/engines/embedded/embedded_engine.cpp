@@ -102,8 +102,8 @@ void embedded_engine::evict(const spi::resource& what, const spi::owner_id& owne
 void embedded_engine::watch(std::string_view key, spi::done<spi::watch_reply> then) {
   spi::status failed = closed();
   if (store_->forked()) failed = errc::forked;
-  if (!failed) store_->bell().watch(ear_, key);
-  then(std::move(failed), spi::watch_reply{.recheck = true});
+  const bool recheck = failed || store_->bell().watch(ear_, key);
+  then(std::move(failed), spi::watch_reply{.recheck = recheck});
 }
 
 void embedded_engine::unwatch(std::string_view key) noexcept {

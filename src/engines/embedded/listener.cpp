@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <system_error>
+#include <utility>
 
 namespace afar::engines::embedded {
 namespace {
@@ -11,6 +12,14 @@ namespace {
 // A blocked caller watches first and drives a moment later. Until then the bell thread stays away;
 // dirty bits wait for whoever comes.
 constexpr std::chrono::milliseconds grace{2};
+
+// What this thread's last refused claim listens to; a refusal and its watch() follow each other.
+struct expectation {
+  const listener* by = nullptr;
+  std::size_t bucket = 0;
+  std::uint64_t deliveries = 0;
+};
+thread_local expectation expected;
 
 }  // namespace
 
@@ -26,12 +35,23 @@ void listener::stop() noexcept {
   if (thread_.joinable()) thread_.join();
 }
 
-void listener::watch(const std::shared_ptr<ear>& who, std::string_view key) {
-  const bool first = table_.add(who, key);
+void listener::expect(std::size_t bucket) noexcept {
   if (!slot_) return;
-  if (first) bell_.listen(*slot_, bucket_of(key));
+  bell_.listen(*slot_, bucket);
+  expected = {this, bucket, deliveries_.load()};
+}
+
+bool listener::watch(const std::shared_ptr<ear>& who, std::string_view key) {
+  const bool first = table_.add(who, key);
+  if (!slot_) return true;
+  const std::size_t bucket = bucket_of(key);
+  const auto before = std::exchange(expected, {});
+  const bool in_time = before.by == this && before.bucket == bucket;
+  if (first && !in_time) bell_.listen(*slot_, bucket);
+  const bool missed = !in_time || deliveries_.load() != before.deliveries;
   const std::lock_guard guard{mutex_};
   if (!led_) call_bell_thread();  // (inv 3)
+  return missed;
 }
 
 void listener::unwatch(const ear* who, std::string_view key) noexcept {
@@ -68,6 +88,7 @@ void listener::nudge() noexcept {
 }
 
 void listener::deliver() noexcept {
+  ++deliveries_;
   bell_.drain(*slot_, [&](std::size_t bucket) { table_.wake_bucket(bucket); });
 }
 

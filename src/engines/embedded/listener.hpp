@@ -38,7 +38,11 @@ class listener {
   // Ends the bell thread; nothing is heard any more.
   void stop() noexcept;
 
-  void watch(const std::shared_ptr<ear>&, std::string_view key);
+  // A claim is being refused; called inside the gate, for the bucket of its key. What is rung from
+  // now on finds us listening, so that this thread's watch() of the key need not ask for another look.
+  void expect(std::size_t bucket) noexcept;
+  // True: the key may have been rung before the watch took hold.
+  bool watch(const std::shared_ptr<ear>&, std::string_view key);
   void unwatch(const ear*, std::string_view key) noexcept;
   void unwatch_all(const ear*) noexcept;
 
@@ -46,7 +50,7 @@ class listener {
   // of this process might.
   template <class MakeKey>
   void ring(std::size_t bucket, MakeKey&& make_key) noexcept {
-    bell_.ring(bucket, slot_.value_or(slot_count));
+    if (bell_.ring(bucket, slot_.value_or(slot_count))) ++deliveries_;
     if (table_.heard(bucket)) ring_here(bucket, make_key());
   }
 
@@ -65,6 +69,9 @@ class listener {
   doorbell& bell_;
   const std::optional<std::size_t> slot_;
   watch_table table_;
+  // Rings that reached this process; counted before they are delivered, so that whoever sees no
+  // change after it entered the table has missed none.
+  std::atomic<std::uint64_t> deliveries_{0};
 
   std::mutex mutex_;  // guards all below
   bool led_ = false;
