@@ -86,10 +86,10 @@ TEST_P(holds, keep_what_they_hold_when_moved_to_themselves) {
 TEST_P(holds, outlive_their_primitive_and_keep_the_client_open) {
   hold mine;
   {
-    const client c = connect({.lease = slowness * 200ms});
+    const client c = connect({.lease = slowness * 300ms});
     mine = source_of(c)->acquire();
   }
-  hold_still(slowness * 400ms);
+  hold_still(slowness * 500ms);
   EXPECT_TRUE(mine.valid());
   EXPECT_TRUE(busy());
   mine.release();

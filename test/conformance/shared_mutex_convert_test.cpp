@@ -151,7 +151,7 @@ TEST_P(converted_locks, are_unlocked_as_shared_after_a_downgrade) {
 
 TEST_P(converted_locks, stay_renewed_after_a_conversion) {
   shared_mutex theirs{two, name};
-  const client c = connect({.lease = slowness * 200ms});
+  const client c = connect({.lease = slowness * 300ms});
   shared_mutex m{c, name};
   hold h = m.acquire();
   m.downgrade(h);

@@ -128,7 +128,7 @@ TEST_P(shared_mutexes, give_a_writer_a_larger_token_than_all_readers_before) {
 
 TEST_P(shared_mutexes, renew_every_reader) {
   shared_mutex theirs{two, name};
-  const client c = connect({.lease = slowness * 200ms});
+  const client c = connect({.lease = slowness * 300ms});
   shared_mutex m{c, name};
   const hold first = m.acquire_shared();
   const hold second = m.acquire_shared();
