@@ -158,7 +158,10 @@ void actor::stop() {
   if (!stops()) throw std::runtime_error("the actor does not stop");
 }
 
-void actor::resume() { ::kill(pid_, SIGCONT); }
+// Not after it was reaped: its pid may be another's by then.
+void actor::resume() {
+  if (!reaped_) ::kill(pid_, SIGCONT);
+}
 
 void actor::reap() {
   if (!reaped_) ::waitpid(pid_, &status_, 0);
