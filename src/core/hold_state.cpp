@@ -252,8 +252,10 @@ void hold_state::release_answered(const spi::status& s, spi::release_reply r) {
   if (!wait_machine::transient(s.code) || now >= release_until_ || core_->engine_closed())
     return finish_release(s);
   counters::up(core_->stats().retried);
-  timers::shared().at(now + release_pause_, [self = shared_from_this()] { self->send_release(); });
-  release_pause_ = std::min(std::max(release_pause_ * 2, milliseconds{1}), milliseconds{500});
+  // Before the timer is set: it may fire, and the next answer come, at once.
+  const auto pause = release_pause_;
+  release_pause_ = std::min(std::max(pause * 2, milliseconds{1}), milliseconds{500});
+  timers::shared().at(now + pause, [self = shared_from_this()] { self->send_release(); });
 }
 
 void hold_state::finish_release(spi::status s) {

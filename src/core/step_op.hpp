@@ -47,7 +47,8 @@ class step_op final : public wait_op {
     auto& stats = owner().stats();
     if (s.code == errc::timed_out) counters::up(stats.timed_out);
     if (s.code == errc::cancelled) counters::up(stats.cancelled);
-    done_(s, std::move(reply_));
+    // After a failure an answer may still be on its way into reply_, on another thread.
+    done_(s, s ? reply{} : std::move(reply_));
   }
 
   Step step_;
