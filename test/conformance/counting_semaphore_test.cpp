@@ -110,6 +110,38 @@ TEST_P(counting_semaphores, give_up_by_a_stop) {
   EXPECT_EQ(s.available(), 1);
 }
 
+// Either it has one or it has none, also if the stop comes while the engine is asked.
+TEST_P(counting_semaphores, lose_nothing_when_a_stop_races_with_a_release) {
+  counting_semaphore<> mine{one, name, 0};
+  counting_semaphore<> theirs{two, name, 0};
+  for (int round = 0; round < 60; ++round) {
+    std::stop_source stop;
+    auto waiter = start([&] {
+      std::error_code ec;
+      theirs.acquire(stop.get_token(), ec);
+      return !ec;
+    });
+    auto stopper = start([&] { stop.request_stop(); });
+    mine.release();
+    stopper.get();
+    if (waiter.get()) mine.release();
+    ASSERT_TRUE(eventually([&] { return mine.available() == 1; }, 1s)) << "round " << round;
+    mine.acquire();
+  }
+}
+
+TEST_P(counting_semaphores, lose_nothing_when_the_time_ends_as_one_is_released) {
+  counting_semaphore<> mine{one, name, 0};
+  counting_semaphore<> theirs{two, name, 0};
+  for (int round = 0; round < 40; ++round) {
+    auto waiter = start([&] { return theirs.try_acquire_for(round % 4 * 500us); });
+    mine.release();
+    if (waiter.get()) mine.release();
+    ASSERT_TRUE(eventually([&] { return mine.available() == 1; }, 1s)) << "round " << round;
+    mine.acquire();
+  }
+}
+
 TEST_P(counting_semaphores, end_their_waits_when_the_client_closes) {
   auto waiter = start([&] {
     counting_semaphore<> s{two, name, 0};
