@@ -200,7 +200,7 @@ spi::status core::record(const spi::ledger_change& change, spi::ledger_reply& ou
   if (auto bad = usable()) return bad;
   ledger_step step{change};
   step.change.id = begin_op();
-  return run_step(*this, one_answer(*this), {}, std::move(step), out);
+  return run_step(*this, one_answer(*this), {}, step, out);
 }
 
 spi::status core::survey(survey_request r, spi::survey_reply& out) {

@@ -211,21 +211,21 @@ void hold_state::end(ended done) noexcept {
     return done ? done({}) : void();
   }
   bool watched = false;
+  bool over = false;
   {
     const std::lock_guard lock(m_);
     const auto was = phase_.load(std::memory_order_relaxed);
-    if (was == phase::releasing || was == phase::ended) {
-      if (!done) return;
-    } else {
+    over = was == phase::releasing || was == phase::ended;
+    if (!over) {
       watched = was == phase::held;
       lost_before_release_ = was == phase::lost;
       const auto until = was == phase::claiming ? boot_clock::now() + lease_ : valid_until();
       release_until_ = until + core_->options().margin_of(lease_);
       phase_.store(phase::releasing, std::memory_order_release);
-      ended_ = std::move(done);
+      std::swap(ended_, done);
     }
   }
-  if (done) return done(errc::not_owner);
+  if (over) return done ? done(errc::not_owner) : void();
   if (watched) core_->renewals().leave(*this);
   if (in_line_.load(std::memory_order_relaxed)) line_->releasing();
   core_->release_begins();

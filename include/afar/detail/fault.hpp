@@ -54,7 +54,9 @@ inline void arm_fault(std::string_view text) { faults().read(text); }
 inline void fault_point(std::string_view name) {
   fault_plan& plan = faults();
   const std::lock_guard guard{plan.mutex};
-  if (plan.passes_left == 0 || plan.point != name || --plan.passes_left != 0) return;
+  if (plan.passes_left == 0 || plan.point != name) return;
+  --plan.passes_left;
+  if (plan.passes_left != 0) return;
   ::kill(::getpid(), plan.signal);
 }
 

@@ -2,12 +2,12 @@
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <climits>
+#include <ctime>
 
 namespace afar::engines::embedded {
 namespace {

@@ -5,6 +5,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -101,8 +102,10 @@ address address_of(const spi::url& where) {
   address to;
   for (const auto& [option, value] : where.options) {
     if (option != "durable" || (value != "0" && value != "1"))
-      throw failure{errc::bad_url, "unknown option '" + option + "=" + value +
-                                       "'; the embedded engine knows durable=0 and durable=1"};
+      throw failure{errc::bad_url,
+                    fmt::format("unknown option '{}={}'; the embedded engine knows durable=0 and "
+                                "durable=1",
+                                option, value)};
     to.durable = value == "1";
   }
   if (where.scheme == "file") {

@@ -2,12 +2,11 @@
 
 #include "engines/embedded/failure.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <string>
 
 namespace afar::engines::embedded {
