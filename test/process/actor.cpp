@@ -169,6 +169,7 @@ void actor::reap() {
 }
 
 void actor::kill() {
+  if (reaped_) return;
   death_ = stamp();
   ::kill(pid_, SIGKILL);
   reap();
