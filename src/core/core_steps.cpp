@@ -4,6 +4,7 @@
 #include "core/core.hpp"
 #include "core/hold_state.hpp"
 #include "core/step_op.hpp"
+#include "core/take_back.hpp"
 
 #include <thread>
 #include <utility>
@@ -48,6 +49,7 @@ struct cell_step {
   using until = cell_request::until;
   cell_request request;
   bool numbered = false;
+  bool applied = false;
 
   void send(core& c, spi::time_point by, spi::done<reply> done) {
     // A new number for a new wish; the old one only when an answer was lost.
@@ -56,7 +58,15 @@ struct cell_step {
   }
   wait_op::attempted judge(core& c, const reply& r) {
     settle(c);
+    applied = r.applied;
     return {.done = reached(r), .watch_key = r.watch_key};
+  }
+  // An attempt of a wait that nobody waits for any more: it was applied, or may have been.
+  bool take_back(core& c, function<void()> done) {
+    if (request.goal != until::applied || !(numbered || applied)) return false;
+    numbered = false;  // the number ends with what is taken back
+    std::make_shared<detail::take_back>(c, std::move(request), std::move(done))->start(applied);
+    return true;
   }
   void settle(core& c) {
     if (std::exchange(numbered, false)) c.end_op(request.change.id);

@@ -13,7 +13,8 @@
 namespace afar::detail {
 
 // Step: void send(core&, spi::time_point by, spi::done<Reply>), attempted judge(core&, const Reply&) for a
-// definite answer, void settle(core&) once it will not be sent again.
+// definite answer, void settle(core&) once it will not be sent again. Optional: bool take_back(core&, done),
+// when it is given up; false: there is nothing to take back.
 template <class Step>
 class step_op final : public wait_op {
  public:
@@ -39,6 +40,12 @@ class step_op final : public wait_op {
         });
   }
   void withdraw() override {
+    if constexpr (requires { step_.take_back(owner(), nullptr); }) {
+      auto then = [self = std::static_pointer_cast<step_op>(shared_from_this())] {
+        self->withdrawn();
+      };
+      if (step_.take_back(owner(), std::move(then))) return;
+    }
     step_.settle(owner());
     withdrawn();
   }
