@@ -49,7 +49,6 @@ class function<R(Args...)> {
   ~function() { reset(); }
 
   explicit operator bool() const noexcept { return table_ != nullptr; }
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): the signature says how they come
   R operator()(Args... args) { return table_->call(store_, std::forward<Args>(args)...); }
 
  private:
