@@ -45,7 +45,8 @@ class scripted_engine final : public spi::engine {
   explicit scripted_engine(spi::host& h) : host(h) {}
 
   const spi::traits& about() const noexcept override {
-    static const spi::traits t{.name = "scripted", .token_block = 4, .try_time = 300ms, .pushes_grants = true};
+    static const spi::traits t{
+        .name = "scripted", .token_block = 4, .try_time = 300ms, .pushes_grants = true};
     return t;
   }
   void acquire(spi::claim& c, spi::time_point, spi::done<spi::acquire_reply> d) override {
