@@ -3,6 +3,7 @@
 #include <afar/afar.hpp>
 #include <afar/asio.hpp>
 
+#include <unistd.h>
 #include <asio/awaitable.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
@@ -10,7 +11,6 @@
 #include <asio/io_context.hpp>
 #include <asio/steady_timer.hpp>
 #include <asio/use_awaitable.hpp>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>

@@ -37,14 +37,14 @@ constexpr bool has(guarantee set, guarantee one) noexcept {
 // An option that is not set here is taken from the URL's query (?lease=10s&prefix=app/), else it has
 // the default that is named beside it.
 struct client_options {
-  std::optional<std::chrono::milliseconds> lease = {};     // 30 s; how long a silent holder keeps it
-  std::optional<std::chrono::milliseconds> margin = {};    // lease/100 + 2 ms; lost() fires so early
+  std::optional<std::chrono::milliseconds> lease = {};   // 30 s; how long a silent holder keeps it
+  std::optional<std::chrono::milliseconds> margin = {};  // lease/100 + 2 ms; lost() fires so early
   std::optional<std::chrono::milliseconds> patience = {};  // 10 s; retries of an absent engine
   std::optional<std::uint32_t> handoff = {};  // 16; hand-overs inside this client in a row, 0: none
   std::optional<std::string> prefix = {};     // ""; put before every name
   std::optional<std::string> label = {};      // ""; shown to others beside host, pid and command
   std::optional<guarantee> require = {};      // none; refuse at open instead of surprising later
-  std::shared_ptr<afar::observer> observer = {};                // none; told what happens, see observer.hpp
+  std::shared_ptr<afar::observer> observer = {};  // none; told what happens, see observer.hpp
   std::chrono::milliseconds connect_timeout{5'000};
 };
 

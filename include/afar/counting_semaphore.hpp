@@ -36,7 +36,8 @@ class AFAR_API semaphore_cell : private cell {
   template <class Clock, class Duration>
   bool try_acquire_until(const std::chrono::time_point<Clock, Duration>& t,
                          std::error_code& ec) noexcept {
-    return until(t, [&](deadline by) { return down(by, {}, &ec) || (ec && ec != errc::timed_out); }) &&
+    return until(t,
+                 [&](deadline by) { return down(by, {}, &ec) || (ec && ec != errc::timed_out); }) &&
            !ec;
   }
 

@@ -41,9 +41,11 @@ class AFAR_API recursive_mutex : private detail::claimable {
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& t,
                       std::error_code& ec) noexcept {
-    return detail::until(t, [&](detail::deadline by) {
-      return enter(by, &ec) || (ec && ec != errc::timed_out);
-    }) && !ec;
+    return detail::until(t,
+                         [&](detail::deadline by) {
+                           return enter(by, &ec) || (ec && ec != errc::timed_out);
+                         }) &&
+           !ec;
   }
 
   // Leaves one depth; the last one releases and does not wait for the answer. A thread that holds

@@ -33,16 +33,18 @@ class AFAR_API shared_mutex : public detail::basic_mutex {
   }
   template <class Clock, class Duration>
   bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& t) {
-    return detail::until(t, [&](detail::deadline by) {
-      return keep({.mode = mode::shared, .by = by}, nullptr);
-    });
+    return detail::until(
+        t, [&](detail::deadline by) { return keep({.mode = mode::shared, .by = by}, nullptr); });
   }
   template <class Clock, class Duration>
   bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& t,
                              std::error_code& ec) noexcept {
-    return detail::until(t, [&](detail::deadline by) {
-      return keep({.mode = mode::shared, .by = by}, &ec) || (ec && ec != errc::timed_out);
-    }) && !ec;
+    return detail::until(t,
+                         [&](detail::deadline by) {
+                           return keep({.mode = mode::shared, .by = by}, &ec) ||
+                                  (ec && ec != errc::timed_out);
+                         }) &&
+           !ec;
   }
   // Releases one of the shared locks that this object holds.
   void unlock_shared() noexcept { drop(mode::shared, nullptr); }

@@ -40,8 +40,8 @@ AFAR_API std::string_view word(order_result) noexcept;
 
 struct stock_options {
   using calendar_time = std::chrono::system_clock::time_point;
-  std::uint32_t per_buyer = 0;                 // units that one buyer may have; 0: no limit
-  std::optional<calendar_time> opens = {};     // by the engine's calendar clock
+  std::uint32_t per_buyer = 0;              // units that one buyer may have; 0: no limit
+  std::optional<calendar_time> opens = {};  // by the engine's calendar clock
   std::optional<calendar_time> closes = {};
 };
 

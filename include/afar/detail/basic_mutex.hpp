@@ -38,9 +38,11 @@ class AFAR_API basic_mutex : public claimable {
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& t,
                       std::error_code& ec) noexcept {
-    return until(t, [&](deadline by) {
-      return keep({.by = by, .by_lock = true}, &ec) || (ec && ec != errc::timed_out);
-    }) && !ec;
+    return until(t,
+                 [&](deadline by) {
+                   return keep({.by = by, .by_lock = true}, &ec) || (ec && ec != errc::timed_out);
+                 }) &&
+           !ec;
   }
 
   // Releases and does not wait for the answer; it is repeated in the background until it is

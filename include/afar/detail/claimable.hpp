@@ -14,7 +14,14 @@
 
 namespace afar::detail {
 
-enum class claim_kind : std::uint8_t { mutex, fair_mutex, shared_mutex, permits, barrier, election };
+enum class claim_kind : std::uint8_t {
+  mutex,
+  fair_mutex,
+  shared_mutex,
+  permits,
+  barrier,
+  election
+};
 enum class claim_mode : std::uint8_t { exclusive, shared };
 
 class claim_body;  // src/primitives/claim_body.hpp
@@ -26,7 +33,8 @@ struct wish {
   std::uint32_t permits = 1;
   deadline by = {};
   acquire_options options = {};
-  bool by_lock = false;  // by lock(): kept in the object, and a second one of this thread is a deadlock
+  bool by_lock =
+      false;  // by lock(): kept in the object, and a second one of this thread is a deadlock
 };
 
 using acquired = function<void(std::error_code, hold)>;

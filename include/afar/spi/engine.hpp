@@ -59,7 +59,7 @@ struct status {
   std::string detail = {};
 
   status() = default;
-  status(errc e, std::string text = {}) : code(e), detail(std::move(text)) {}  // NOLINT
+  status(errc e, std::string text = {}) : code(e), detail(std::move(text)) {}             // NOLINT
   status(std::error_code c, std::string text = {}) : code(c), detail(std::move(text)) {}  // NOLINT
   explicit operator bool() const noexcept { return static_cast<bool>(code); }  // true: failed
 };
@@ -75,23 +75,35 @@ enum class kind : std::uint8_t {
   counter = 7,       // cells
   latch = 8,         //   once at zero it stays at zero
   semaphore = 9,
-  stock = 10         // ledgers
+  stock = 10  // ledgers
 };
-constexpr std::uint32_t bit(kind k) noexcept { return std::uint32_t{1} << static_cast<unsigned>(k); }
+constexpr std::uint32_t bit(kind k) noexcept {
+  return std::uint32_t{1} << static_cast<unsigned>(k);
+}
 constexpr std::uint32_t every_kind = 0x7fe;
 
 constexpr std::string_view word(kind k) noexcept {
   switch (k) {
-    case kind::mutex: return "mutex";
-    case kind::fair_mutex: return "fair_mutex";
-    case kind::shared_mutex: return "shared_mutex";
-    case kind::permits: return "leased_semaphore";
-    case kind::barrier: return "barrier";
-    case kind::election: return "election";
-    case kind::counter: return "counter";
-    case kind::latch: return "latch";
-    case kind::semaphore: return "counting_semaphore";
-    case kind::stock: return "stock";
+    case kind::mutex:
+      return "mutex";
+    case kind::fair_mutex:
+      return "fair_mutex";
+    case kind::shared_mutex:
+      return "shared_mutex";
+    case kind::permits:
+      return "leased_semaphore";
+    case kind::barrier:
+      return "barrier";
+    case kind::election:
+      return "election";
+    case kind::counter:
+      return "counter";
+    case kind::latch:
+      return "latch";
+    case kind::semaphore:
+      return "counting_semaphore";
+    case kind::stock:
+      return "stock";
   }
   return "unknown kind";
 }
@@ -126,9 +138,10 @@ struct claim {
   milliseconds lease{30'000};
   bool queue = true;           // false: a refusal leaves nothing behind (try_lock)
   std::uint32_t handoffs = 0;  // extra tokens wanted for local hand-off
-  std::uint64_t token = 0;     // 0 until granted; then acquire converts the mode, renew raises the stored token
-  std::string_view note;       // at most 1 KiB; stored with the claim, shown by survey
-  std::string place;           // the engine's own memo (znode, row id, queue place)
+  std::uint64_t token =
+      0;  // 0 until granted; then acquire converts the mode, renew raises the stored token
+  std::string_view note;  // at most 1 KiB; stored with the claim, shown by survey
+  std::string place;      // the engine's own memo (znode, row id, queue place)
 };
 
 struct acquire_reply {
@@ -279,9 +292,9 @@ struct watch_reply {
 // A thread of a user that waits. Engines may use it to do the engine's reading (see drive).
 class waiter {
  public:
-  virtual bool ready() const noexcept = 0;                   // what it waits for has happened
-  virtual void park_until(time_point) noexcept = 0;          // returns early when notified
-  virtual void notify() noexcept = 0;                        // any thread; makes park_until return
+  virtual bool ready() const noexcept = 0;           // what it waits for has happened
+  virtual void park_until(time_point) noexcept = 0;  // returns early when notified
+  virtual void notify() noexcept = 0;                // any thread; makes park_until return
 
  protected:
   ~waiter() = default;
@@ -306,17 +319,18 @@ class host {
 struct traits {
   std::string_view name;
   std::uint32_t kinds = every_kind;
-  std::uint32_t token_block = 0;      // tokens that one grant may reserve for local hand-off
-  milliseconds waiter_lease{5'000};   // how long a silent waiter keeps its place
+  std::uint32_t token_block = 0;     // tokens that one grant may reserve for local hand-off
+  milliseconds waiter_lease{5'000};  // how long a silent waiter keeps its place
   milliseconds poll{1'000};
-  milliseconds try_time{5'000};       // how long a call that does not wait may take
-  bool pushes_grants = false;         // calls host::granted
-  bool inline_steps = false;          // every step calls `done` before it returns
-  bool fifo = true;                   // waiters are served in the order in which they came
-  bool fenced = true;                 // grants carry tokens that always grow
-  bool survives_crash = true;         // a dead holder's claims come back without help
-  bool survives_restart = false;      // state survives a restart of the engine (embedded: of the machine)
-  bool survives_failover = false;     // no second holder when a replica takes over
+  milliseconds try_time{5'000};  // how long a call that does not wait may take
+  bool pushes_grants = false;    // calls host::granted
+  bool inline_steps = false;     // every step calls `done` before it returns
+  bool fifo = true;              // waiters are served in the order in which they came
+  bool fenced = true;            // grants carry tokens that always grow
+  bool survives_crash = true;    // a dead holder's claims come back without help
+  bool survives_restart =
+      false;  // state survives a restart of the engine (embedded: of the machine)
+  bool survives_failover = false;  // no second holder when a replica takes over
 };
 
 template <class Reply>
@@ -331,7 +345,8 @@ class engine {
 
   virtual void acquire(claim&, time_point by, done<acquire_reply>) = 0;
   virtual void renew(std::span<claim* const>, time_point by, renewed each) = 0;
-  virtual void release(const claim&, time_point by, done<release_reply>) = 0;  // also leaves the line
+  virtual void release(const claim&, time_point by,
+                       done<release_reply>) = 0;  // also leaves the line
 
   virtual void change(const cell_change&, time_point by, done<cell_reply>) = 0;
   virtual void record(const ledger_change&, time_point by, done<ledger_reply>) = 0;

@@ -30,9 +30,10 @@ struct url {
   std::string user;
   secret password;
   std::vector<host> hosts;
-  std::string path;                            // percent-decoded; "/x" for file:///x, "x" for memory:x
-  std::map<std::string, std::string> options;  // percent-decoded query; client options already removed
-  std::vector<std::string> client_options;     // their names, for messages
+  std::string path;  // percent-decoded; "/x" for file:///x, "x" for memory:x
+  std::map<std::string, std::string>
+      options;                              // percent-decoded query; client options already removed
+  std::vector<std::string> client_options;  // their names, for messages
 
   std::string printable;  // the whole URL with the password as ***
 };
