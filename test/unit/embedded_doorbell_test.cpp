@@ -311,6 +311,23 @@ TEST_F(embedded_listener, a_closed_engine_is_called_no_more) {
   ears.unwatch_all(one.get());
 }
 
+// A client's last operation may end, and close the client, inside a wake.
+TEST_F(embedded_listener, an_engine_can_be_closed_inside_its_own_wake) {
+  struct closing_host final : spi::host {
+    void wake(std::string_view) noexcept override { mine->close(); }
+    void wake_all() noexcept override {}
+    void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+    void asked(const spi::owner_id&) noexcept override {}
+    void session_lost() noexcept override {}
+    std::shared_ptr<ear> mine;
+  } closing;
+  closing.mine = std::make_shared<ear>(closing);
+  ears.watch(closing.mine, key);
+  ears.ring(bucket_of(key), [&] { return key; });
+  ears.unwatch_all(closing.mine.get());
+  closing.mine.reset();
+}
+
 TEST_F(embedded_listener, without_a_slot_callers_park) {
   listener deaf{shared, std::nullopt};
   sleeping_waiter w;

@@ -207,6 +207,29 @@ TEST_F(embedded_engine, is_refused_in_a_forked_child_and_nothing_is_closed_there
   EXPECT_EQ(release(*engine, 1, "x").reply, release_reply::released);
 }
 
+TEST_F(embedded_engine, can_end_on_its_own_thread) {
+  struct ending_host final : spi::host {
+    void wake(std::string_view) noexcept override {
+      last.reset();
+      ended = true;
+    }
+    void wake_all() noexcept override {}
+    void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+    void asked(const spi::owner_id&) noexcept override {}
+    void session_lost() noexcept override {}
+    std::unique_ptr<spi::engine> last;
+    std::atomic<bool> ended{false};
+  } up;
+  up.last = open_folder(folder.path(), up);
+  watch(*up.last, survey(*up.last, {.name = "x"}).watch_key);
+  const auto other = somebody_with("x");  // rings; the bell thread hears it
+  EXPECT_TRUE(eventually([&] { return up.ended.load(); }));
+  EXPECT_TRUE(eventually([&] {
+    const std::filesystem::directory_iterator all{folder.file("sessions")};
+    return std::distance(begin(all), end(all)) == 1;
+  })) << "the session has ended too";
+}
+
 TEST_F(embedded_engine, engines_of_one_process_share_a_session) {
   const auto a = open();
   const auto b = open();

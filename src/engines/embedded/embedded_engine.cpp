@@ -2,6 +2,7 @@
 
 #include "engines/embedded/steps.hpp"
 
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -28,10 +29,14 @@ embedded_engine::embedded_engine(std::shared_ptr<store> s, spi::host& up)
 
 embedded_engine::~embedded_engine() {
   // In a forked child nothing is closed, unlocked or joined: it is all the parent's.
-  if (store_->forked())
+  if (store_->forked()) {
     new std::shared_ptr<store>(std::move(store_));  // NOLINT: leaked on purpose
-  else
-    close();
+    return;
+  }
+  close();
+  // The last operation of a client may end on the bell thread, which cannot wait for itself.
+  if (store_->bell().on_bell_thread())
+    std::thread{[last = std::move(store_)]() mutable { last.reset(); }}.detach();
 }
 
 void embedded_engine::close() noexcept {

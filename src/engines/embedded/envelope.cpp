@@ -58,8 +58,8 @@ void envelope::turn_over() const noexcept {
   // One byte decides. The fence keeps the compiler from moving the slot's bytes behind it; whoever
   // looks next does so after the gate, which orders the rest.
   std::atomic_signal_fence(std::memory_order_seq_cst);
-  const volatile std::byte& now = stored_[turn_at];
-  const_cast<volatile std::byte&>(now) = now ^ std::byte{1};
+  volatile std::byte& turn_byte = stored_[turn_at];
+  turn_byte = turn_byte ^ std::byte{1};
   std::atomic_signal_fence(std::memory_order_seq_cst);
 }
 

@@ -3,6 +3,7 @@
 #include "engines/embedded/failure.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -46,6 +47,18 @@ spi::status to_status(int rc, const std::string& text) {
   }
 }
 
+// LMDB gives the file its full (sparse) size; beyond the limit that would be SIGXFSZ.
+void check_size_limit(const std::string& path) {
+  struct stat about{};
+  rlimit limit{};
+  const bool made = ::stat(path.c_str(), &about) == 0 &&
+                    static_cast<std::size_t>(about.st_size) >= environment::map_bytes;
+  if (made || ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur >= environment::map_bytes)
+    return;
+  throw failure{errc::no_room,
+                "cannot make " + path + ": the limit on file sizes (ulimit -f) is below 1 GiB"};
+}
+
 // A process killed while it made the file leaves less than the two pages that LMDB begins with.
 bool half_made(const std::string& path) {
   struct stat about{};
@@ -58,6 +71,7 @@ bool half_made(const std::string& path) {
 environment::environment(const std::string& path, bool durable, std::atomic<std::uint64_t>& room)
     : path_(path), durable_(durable), room_(room) {
   if (half_made(path)) ::unlink(path.c_str());
+  check_size_limit(path);
   try {
     open(path);
   } catch (...) {

@@ -52,7 +52,8 @@ key& key::add_number(std::uint64_t n) noexcept {
 key& key::add_text(std::string_view text) noexcept {
   hashed_ = !fits(text);
   const std::string_view plain = hashed_ ? text.substr(0, most_text - 16) : text;
-  std::memcpy(bytes_ + size_, plain.data(), plain.size());
+  // Not memcpy: GCC makes `rep movs` of it, which takes longer to start than a name to copy.
+  std::memmove(bytes_ + size_, plain.data(), plain.size());
   size_ += plain.size();
   if (hashed_) add_number(hash_of(text, 1)).add_number(hash_of(text, 2));
   return *this;

@@ -2,6 +2,9 @@
 
 #include <afar/detail/fault.hpp>
 
+#include <pthread.h>
+#include <csignal>
+
 #include <chrono>
 #include <system_error>
 #include <utility>
@@ -72,13 +75,7 @@ void listener::unwatch_all(const ear* who) noexcept {
 
 void listener::ring_here(std::size_t bucket, std::string_view key) noexcept {
   table_.wake(bucket, key);
-  if (!slot_) return;
-  bool led = false;
-  {
-    const std::lock_guard guard{mutex_};
-    led = led_;
-  }
-  if (led) bell_.poke(*slot_);  // the leader's own waiter may be the one that is ready now
+  nudge();  // the leader's own waiter may be the one that is ready now
 }
 
 void listener::nudge() noexcept {
@@ -139,14 +136,21 @@ void listener::call_bell_thread() noexcept {
   if (thread_listens_ || thread_needed_ || ending_) return;
   thread_needed_ = true;
   if (thread_.joinable()) return thread_called_.notify_one();
+  // The user's signal handlers are not to run on it.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     thread_ = std::thread{[this] { run_bell_thread(); }};
   } catch (const std::system_error&) {
     thread_needed_ = false;  // no thread to be had: everybody looks again by retry_after
   }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void listener::run_bell_thread() {
+  ::pthread_setname_np(::pthread_self(), "afar-bell");
   std::unique_lock lock{mutex_};
   while (!ending_) {
     thread_called_.wait(lock, [&] { return thread_needed_ || ending_; });

@@ -35,8 +35,9 @@ class listener {
   listener& operator=(const listener&) = delete;
   ~listener() { stop(); }
 
-  // Ends the bell thread; nothing is heard any more.
+  // Ends the bell thread; nothing is heard any more. Not on that thread itself.
   void stop() noexcept;
+  bool on_bell_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
 
   // A claim is being refused; called inside the gate, for the bucket of its key. What is rung from
   // now on finds us listening, so that this thread's watch() of the key need not ask for another look.

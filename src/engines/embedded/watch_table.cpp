@@ -5,9 +5,12 @@
 
 namespace afar::engines::embedded {
 
+thread_local const ear* ear::calling_ = nullptr;
+
 void ear::close() noexcept {
   closed_.store(true);
-  for (auto busy = calls_.load(); busy != 0; busy = calls_.load()) calls_.wait(busy);
+  const std::uint32_t own = calling_ == this ? 1 : 0;
+  for (auto busy = calls_.load(); busy > own; busy = calls_.load()) calls_.wait(busy);
 }
 
 bool watch_table::add(const std::shared_ptr<ear>& who, std::string_view key) {

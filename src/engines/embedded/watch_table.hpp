@@ -13,6 +13,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace afar::engines::embedded {
@@ -28,16 +29,21 @@ class ear {
   void session_lost() noexcept {
     call([&] { up_.session_lost(); });
   }
-  // Returns when no call is under way any more.
+  // Returns when no call is under way any more, but for the one that this thread is in.
   void close() noexcept;
 
  private:
   template <class Call>
   void call(Call&& c) noexcept {
+    const ear* outer = std::exchange(calling_, this);
     calls_.fetch_add(1);
     if (!closed_.load()) c();
-    if (calls_.fetch_sub(1) == 1 && closed_.load()) calls_.notify_all();
+    calls_.fetch_sub(1);
+    if (closed_.load()) calls_.notify_all();
+    calling_ = outer;
   }
+
+  static thread_local const ear* calling_;  // whom this thread calls just now
 
   spi::host& up_;
   std::atomic<bool> closed_{false};
