@@ -27,7 +27,7 @@ std::shared_ptr<client_state> opened(const client& c, spi::kind kind, const std:
 }
 
 void leak(std::shared_ptr<const void> what) noexcept {
-  auto* one = new leaked{std::move(what)};
+  auto* one = new leaked{std::move(what)};  // NOLINT: leaked on purpose
   one->next = all_leaked.load(std::memory_order_relaxed);
   while (!all_leaked.compare_exchange_weak(one->next, one, std::memory_order_release,
                                            std::memory_order_relaxed)) {
