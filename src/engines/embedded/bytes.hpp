@@ -85,6 +85,7 @@ class byte_writer {
     to_ += sizeof value;
   }
   void text(std::string_view s) noexcept {
+    if (s.empty()) return;  // an empty view may point nowhere, and memcpy may not be told so
     std::memcpy(to_, s.data(), s.size());
     to_ += s.size();
   }
