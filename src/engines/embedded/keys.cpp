@@ -53,7 +53,7 @@ key& key::add_text(std::string_view text) noexcept {
   hashed_ = !fits(text);
   const std::string_view plain = hashed_ ? text.substr(0, most_text - 16) : text;
   // Not memcpy: GCC makes `rep movs` of it, which takes longer to start than a name to copy.
-  std::memmove(bytes_ + size_, plain.data(), plain.size());
+  if (!plain.empty()) std::memmove(bytes_ + size_, plain.data(), plain.size());
   size_ += plain.size();
   if (hashed_) add_number(hash_of(text, 1)).add_number(hash_of(text, 2));
   return *this;
