@@ -40,6 +40,7 @@ wait_machine::action wait_machine::on_attempt(const spi::status& s, attempted a,
 
 wait_machine::action wait_machine::failed(const spi::status& s, time_point now) {
   if (!transient(s.code)) return give_up(s, now);
+  no_answer_ = s.code != errc::unavailable;
   failure_ = s.code == errc::timed_out ? spi::status{errc::unavailable, s.detail} : s;
   if (!failing_since_) failing_since_ = now;
   if (now >= limits_.deadline) return give_up(too_late(now), now);
@@ -117,10 +118,11 @@ wait_machine::action wait_machine::on_withdrawn() {
   return state_ == state::withdrawing ? finish(result_) : action::none;
 }
 
-// One that was refused, and answered until a moment ago, has timed out, although its last try failed.
+// A wait that was too short for an answer, or was answered until a moment ago, has timed out.
 spi::status wait_machine::too_late(time_point now) const {
-  if (!failing_since_ || (refused_ && now < later(*failing_since_, limits_.grace)))
-    return errc::timed_out;
+  if (!failing_since_) return errc::timed_out;
+  const bool just_failed = limits_.waits && now < later(*failing_since_, limits_.grace);
+  if (just_failed && (refused_ || no_answer_)) return errc::timed_out;
   return failure_;
 }
 

@@ -98,6 +98,7 @@ class wait_machine {
   milliseconds pause_{0};
   std::optional<time_point> failing_since_;
   spi::status failure_;
+  bool no_answer_ = false;  // the last failure: nothing came in time; not that it cannot be reached
   spi::status result_;
   bool woken_ = false;
   bool refused_ = false;  // some attempt was

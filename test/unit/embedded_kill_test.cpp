@@ -142,12 +142,13 @@ class worker {
 
   void buy_one() {
     const std::string order = std::to_string(::getpid()) + "-" + std::to_string(++number_);
+    const std::string buyer = "buyer-" + std::to_string(random_() % 10);
     spi::ledger_change ch;
     ch.what = {kind::stock, "s"};
     ch.action = random_() % 2 == 0 ? spi::ledger_action::take : spi::ledger_action::reserve;
     ch.amount = 1;
     ch.order = order;
-    ch.buyer = "buyer-" + std::to_string(random_() % 10);
+    ch.buyer = buyer;
     ch.hold_for = 1h;
     board_.takes_begun.fetch_add(1);
     const auto done = record(*engine_, ch);

@@ -91,6 +91,14 @@ class scripted_engine final : public spi::engine {
     calls.pop_front();
     return c;
   }
+  // Drops what was never answered: the answers keep the core alive, and that keeps the engine.
+  void forget_questions() {
+    const std::lock_guard lock(m);
+    acquires.clear();
+    renewals.clear();
+    releases.clear();
+    changes.clear();
+  }
   template <class Call>
   std::size_t count(const std::deque<Call>& calls) {
     const std::lock_guard lock(m);
@@ -121,6 +129,10 @@ struct scripted {
     });
     line = core->line(spi::kind::mutex, "name");
   }
+
+  scripted(const scripted&) = delete;
+  scripted& operator=(const scripted&) = delete;
+  ~scripted() { engine->forget_questions(); }
 
   detail::claim_request request(detail::deadline by = {}, std::stop_token stop = {}) {
     return {.line = line, .by = by, .stop = std::move(stop)};

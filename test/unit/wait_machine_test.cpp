@@ -200,6 +200,27 @@ TEST(wait_machine, says_what_failed_rather_than_timed_out) {
   EXPECT_EQ(m.result().code, errc::unavailable);
 }
 
+TEST(wait_machine, has_timed_out_if_its_time_was_too_short_for_an_answer) {
+  for (const auto code : {errc::timed_out, errc::unknown_outcome}) {
+    auto m = waiting(t0 + 1ms);
+    m.start();
+    EXPECT_EQ(m.on_attempt(code, {}, t0 + 1ms), action::withdraw);
+    EXPECT_EQ(m.result().code, errc::timed_out);
+  }
+  auto unreachable = waiting(t0 + 1ms);
+  unreachable.start();
+  unreachable.on_attempt(errc::unavailable, {}, t0 + 1ms);
+  EXPECT_EQ(unreachable.result().code, errc::unavailable);
+}
+
+TEST(wait_machine, does_not_say_busy_when_a_try_had_no_answer) {
+  auto m = trying();
+  m.start();
+  m.on_attempt({errc::timed_out, "process 7 did not leave"}, {}, t0 + 5s);
+  EXPECT_EQ(m.result().code, errc::unavailable);
+  EXPECT_EQ(m.result().detail, "process 7 did not leave");
+}
+
 TEST(wait_machine, has_timed_out_if_it_was_refused_and_only_the_last_try_failed) {
   auto m = asleep();
   EXPECT_EQ(m.on_timer(t0 + 100ms), action::attempt);

@@ -80,7 +80,7 @@ spi::status gate::blocked() const {
   const char state = state_of(pid);
   if (state == 'T' || state == 't')
     return {errc::unavailable, who + " is stopped inside a step; continue or kill it"};
-  return {errc::unavailable, who + " did not leave a step in time"};
+  return {errc::timed_out, who + " did not leave a step in time"};
 }
 
 }  // namespace afar::engines::embedded
