@@ -7,6 +7,8 @@
 
 namespace afar::detail {
 
+thread_local wait_op::answer_here* wait_op::attempting_ = nullptr;
+
 wait_op::wait_op(std::shared_ptr<core> c, const wait_machine::limits& l, std::stop_token stop)
     : core_(std::move(c)), machine_(l), stop_(std::move(stop)) {}
 
@@ -19,19 +21,14 @@ void wait_op::run(std::optional<first_answer> first) {
     caller_ = std::this_thread::get_id();
     handling_ = true;  // this thread, until it has its answer
   }
-  begin(std::move(first));
-  for (;;) {
-    handle_posted();
-    if (reported_) break;
-    const auto until = machine_.wake_at();
-    if (!waits_for_engine()) {
-      sleeper_.park_until(until);
-    } else {
-      driving_.store(true, std::memory_order_seq_cst);
-      if (!sleeper_.ready()) core_->engine().drive(sleeper_, until);
-      driving_.store(false, std::memory_order_relaxed);
-    }
-    if (boot_clock::now() >= until) post({.what = event::kind::timer});
+  auto e = begin(std::move(first));
+  handle(e);
+  if (!reported_) heed_stop();
+  while (!reported_) {
+    if (pending_.load(std::memory_order_acquire))
+      handle_posted();
+    else
+      sleep();
   }
   // The operation may go on to withdraw itself, from now on on the threads that bring its answers.
   {
@@ -44,16 +41,34 @@ void wait_op::run(std::optional<first_answer> first) {
   handle_posted();
 }
 
+// The blocked caller, until something has happened.
+void wait_op::sleep() {
+  const auto until = machine_.wake_at();
+  bool rung = false;
+  if (!waits_for_engine()) {
+    sleeper_.park_until(until);
+  } else {
+    driving_.store(true, std::memory_order_seq_cst);
+    if (!sleeper_.ready()) rung = core_->engine().drive(sleeper_, until);
+    driving_.store(false, std::memory_order_relaxed);
+  }
+  if (rung)
+    perform(machine_.on_wake());
+  else if (boot_clock::now() >= until)
+    post({.what = event::kind::timer});
+}
+
 void wait_op::start(std::optional<first_answer> first) {
   {
     const std::lock_guard lock(m_);
     handling_ = true;
   }
-  begin(std::move(first));
+  post(begin(std::move(first)));
+  heed_stop();
   run_queue::run([self = shared_from_this()] { self->handle_posted(); });
 }
 
-void wait_op::begin(std::optional<first_answer> first) {
+wait_op::event wait_op::begin(std::optional<first_answer> first) {
   core_->enlist(shared_from_this());
   event e{.what = event::kind::start};
   if (first) {
@@ -62,7 +77,10 @@ void wait_op::begin(std::optional<first_answer> first) {
     e.status = std::move(first->status);
     e.answer = std::move(first->answer);
   }
-  post(std::move(e));
+  return e;
+}
+
+void wait_op::heed_stop() {
   if (stop_.stop_possible()) on_stop_.emplace(stop_, stop_handler{this});
 }
 
@@ -80,6 +98,10 @@ void wait_op::pushed_grant(std::uint64_t token, std::chrono::milliseconds lease)
 }
 
 void wait_op::answered(spi::status s, attempted a) {
+  if (attempting_ != nullptr && attempting_->of == this) {
+    attempting_->answer.emplace(first_answer{std::move(s), std::move(a)});
+    return;
+  }
   post({.what = event::kind::attempt, .status = std::move(s), .answer = std::move(a)});
 }
 
@@ -129,8 +151,7 @@ void wait_op::handle(event& e) {
     case event::kind::start:
       return perform(machine_.start());
     case event::kind::attempt:
-      if (e.status) counters::up(core_->stats().retried);
-      return perform(machine_.on_attempt(e.status, std::move(e.answer), now));
+      return perform(on_answer(e.status, std::move(e.answer)));
     case event::kind::watch:
       return perform(machine_.on_watch(e.status, e.recheck, now));
     case event::kind::wake:
@@ -154,24 +175,53 @@ void wait_op::handle(event& e) {
 
 void wait_op::perform(wait_machine::action a) {
   using action = wait_machine::action;
-  switch (a) {
-    case action::none:
-    case action::sleep:
-      return;
-    case action::attempt:
-      return attempt(machine_.attempt_by(boot_clock::now()));
-    case action::watch:
-      if (!watching_.empty()) core_->hub().unwatch(watching_, this);
-      watching_ = machine_.watch_key();
-      if (watching_.empty()) return watched({}, false);
-      return core_->hub().watch(watching_, shared_from_this());
-    case action::withdraw:
-      return withdraw();
-    case action::report:
-      return report_once();
-    case action::finish:
-      return finish();
-  }
+  for (;;) switch (a) {
+      case action::none:
+      case action::sleep:
+        return;
+      case action::attempt:
+        if (const auto next = attempt_now()) {
+          a = *next;
+          continue;
+        }
+        return;
+      case action::watch:
+        a = watch_now();
+        continue;
+      case action::withdraw:
+        return withdraw();
+      case action::report:
+        return report_once();
+      case action::finish:
+        return finish();
+    }
+}
+
+// What to do next, if the answer came at once.
+std::optional<wait_machine::action> wait_op::attempt_now() {
+  answer_here here{this};
+  const auto outer = std::exchange(attempting_, &here);
+  attempt(machine_.attempt_by(boot_clock::now()));
+  attempting_ = outer;
+  if (!here.answer) return std::nullopt;
+  return on_answer(here.answer->status, std::move(here.answer->answer));
+}
+
+wait_machine::action wait_op::on_answer(const spi::status& s, attempted a) {
+  if (s) counters::up(core_->stats().retried);
+  return machine_.on_attempt(s, std::move(a), boot_clock::now());
+}
+
+wait_machine::action wait_op::watch_now() {
+  if (!watching_.empty()) core_->hub().unwatch(watching_, this);
+  watching_.clear();
+  // A blocked caller of such an engine listens while it sleeps.
+  const bool listens_itself = blocking_ && core_->about().drive_listens;
+  if (listens_itself || machine_.watch_key().empty())
+    return machine_.on_watch({}, false, boot_clock::now());
+  watching_ = machine_.watch_key();
+  core_->hub().watch(watching_, shared_from_this());
+  return wait_machine::action::none;
 }
 
 void wait_op::report_once() {

@@ -15,6 +15,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -95,15 +96,21 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     bool ready() const noexcept override { return op.pending_.load(std::memory_order_acquire); }
     void park_until(spi::time_point t) noexcept override { place.park_until(t); }
     void notify() noexcept override { place.notify(); }
+    std::string_view key() const noexcept override { return op.machine_.watch_key(); }
     wait_op& op;
     parker place;
   };
 
+  event begin(std::optional<first_answer> first);
+  void heed_stop();
+  void sleep();
   void post(event);
   void handle_posted();
   void handle(event&);
   void perform(wait_machine::action);
-  void begin(std::optional<first_answer> first);
+  std::optional<wait_machine::action> attempt_now();
+  wait_machine::action on_answer(const spi::status&, attempted);
+  wait_machine::action watch_now();
   void report_once();
   void finish();
   void set_timer();
@@ -131,6 +138,13 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   bool blocking_ = false;  // the caller handles events
   std::atomic<bool> driving_{false};
   std::thread::id caller_;
+
+  // An answer that comes while the attempt is still being made, on the thread that makes it.
+  struct answer_here {
+    const wait_op* of;
+    std::optional<first_answer> answer = {};
+  };
+  static thread_local answer_here* attempting_;
 };
 
 }  // namespace afar::detail

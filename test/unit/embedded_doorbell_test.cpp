@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <condition_variable>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -126,6 +127,9 @@ TEST_F(embedded_doorbell, forgets_what_a_dead_session_listened_to) {
 // A waiter that is ready when its key was woken.
 class sleeping_waiter final : public spi::waiter {
  public:
+  sleeping_waiter() = default;
+  explicit sleeping_waiter(std::string key) : key_(std::move(key)) {}
+  std::string_view key() const noexcept override { return key_; }
   bool ready() const noexcept override { return ready_.load(); }
   void park_until(spi::time_point t) noexcept override {
     parked_.store(true);
@@ -144,6 +148,7 @@ class sleeping_waiter final : public spi::waiter {
   bool parked() const { return parked_.load(); }
 
  private:
+  const std::string key_;
   std::atomic<bool> ready_{false};
   std::atomic<bool> parked_{false};
   std::mutex mutex_;
@@ -183,6 +188,9 @@ class embedded_listener : public embedded_doorbell {
  protected:
   // What another process does.
   void ring_from_elsewhere(const std::string& k) { bell().ring(bucket_of(k), slot_count); }
+  bool listens(const std::string& k) const {
+    return (area->listening[bucket_of(k)][0].load() & 1) != 0;
+  }
   void drive(sleeping_waiter& w) {
     while (!w.ready()) ears.drive(w, boot_clock::now() + 1min);
   }
@@ -243,6 +251,90 @@ TEST_F(embedded_listener, one_leads_the_others_park_and_the_leader_hands_on) {
   for (const auto& k : keys) ears.watch(one, k);
   for (const auto& k : keys) ring_from_elsewhere(k);
   for (auto& t : threads) t.join();
+}
+
+TEST_F(embedded_listener, a_driver_that_did_not_listen_before_looks_again_and_then_sleeps) {
+  sleeping_waiter w{key};
+  EXPECT_TRUE(ears.drive(w, boot_clock::now() + 1min));
+  EXPECT_TRUE(listens(key));
+  EXPECT_FALSE(ears.drive(w, boot_clock::now() + 1ms)) << "nothing was rung since it looked";
+  EXPECT_FALSE(listens(key)) << "nobody wants it any more";
+}
+
+TEST_F(embedded_listener, a_driver_with_a_key_needs_no_watch) {
+  std::atomic<bool> rung{false};
+  std::thread waits{[&] {
+    sleeping_waiter w{key};
+    ears.expect(bucket_of(key));
+    rung = ears.drive(w, boot_clock::now() + 1min);
+  }};
+  EXPECT_TRUE(eventually([&] { return area->slots[0].sleepers.load() != 0; }));
+  ring_from_elsewhere(watch_key("another name"));
+  EXPECT_TRUE(eventually([&] { return area->slots[0].sleepers.load() != 0; }));
+  EXPECT_FALSE(rung);
+  ring_from_elsewhere(key);
+  waits.join();
+  EXPECT_TRUE(rung);
+  EXPECT_FALSE(listens(key));
+}
+
+TEST_F(embedded_listener, a_ring_before_the_drive_is_not_missed) {
+  sleeping_waiter w{key};
+  ears.expect(bucket_of(key));
+  ring_from_elsewhere(key);
+  EXPECT_TRUE(ears.drive(w, boot_clock::now() + 1min)) << "the bit was dirty";
+
+  ears.expect(bucket_of(key));
+  ears.ring(bucket_of(key), [&] { return key; });
+  EXPECT_TRUE(ears.drive(w, boot_clock::now() + 1min)) << "this process rang";
+
+  ears.expect(bucket_of(key));
+  std::thread{[&] {
+    sleeping_waiter other{key};
+    ears.expect(bucket_of(key));
+    ears.drive(other, boot_clock::now() - 1ms);
+  }}.join();
+  EXPECT_TRUE(ears.drive(w, boot_clock::now() + 1min)) << "another stopped listening meanwhile";
+}
+
+TEST_F(embedded_listener, an_expectation_of_an_earlier_listener_is_worth_nothing) {
+  ears.expect(bucket_of(key));
+  listener next{shared, shared.take_slot(2)};
+  sleeping_waiter w{key};
+  EXPECT_TRUE(next.drive(w, boot_clock::now() + 1min));
+}
+
+TEST_F(embedded_listener, drivers_that_park_are_called_by_the_one_that_leads) {
+  constexpr int many = 4;
+  std::atomic<int> rung{0};
+  std::vector<std::string> keys;
+  for (int i = 0; i < many; ++i) keys.push_back(watch_key("x" + std::to_string(i)));
+  std::deque<sleeping_waiter> all;
+  for (const auto& k : keys) all.emplace_back(k);
+  std::vector<std::thread> threads;
+  for (auto& w : all)
+    threads.emplace_back([&] {
+      ears.expect(bucket_of(w.key()));
+      rung += ears.drive(w, boot_clock::now() + 1min);
+    });
+  EXPECT_TRUE(eventually([&] {
+    return std::ranges::count_if(all, [](const auto& w) { return w.parked(); }) == many - 1;
+  }));
+  for (const auto& k : keys) ring_from_elsewhere(k);
+  for (auto& t : threads) t.join();
+  EXPECT_EQ(rung, many);
+}
+
+TEST_F(embedded_listener, without_a_slot_a_driver_is_still_called_by_its_own_process) {
+  listener deaf{shared, std::nullopt};
+  sleeping_waiter w{key};
+  std::thread waits{[&] {
+    deaf.expect(bucket_of(key));
+    EXPECT_TRUE(deaf.drive(w, boot_clock::now() + 1min));
+  }};
+  EXPECT_TRUE(eventually([&] { return w.parked(); }));
+  deaf.ring(bucket_of(key), [&] { return key; });
+  waits.join();
 }
 
 TEST_F(embedded_listener, where_nobody_blocks_a_thread_listens) {

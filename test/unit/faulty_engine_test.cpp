@@ -192,7 +192,10 @@ class driven_engine final : public spi::engine {
   void survey(const spi::survey_query&, spi::time_point, spi::done<spi::survey_reply>) override {}
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t, spi::time_point,
              spi::done<release_reply>) override {}
-  void drive(spi::waiter&, spi::time_point) noexcept override { ++driven; }
+  bool drive(spi::waiter&, spi::time_point) noexcept override {
+    ++driven;
+    return false;
+  }
   void nudge() noexcept override { ++nudged; }
   void close() noexcept override {}
 

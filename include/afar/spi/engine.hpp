@@ -295,6 +295,8 @@ class waiter {
   virtual bool ready() const noexcept = 0;           // what it waits for has happened
   virtual void park_until(time_point) noexcept = 0;  // returns early when notified
   virtual void notify() noexcept = 0;                // any thread; makes park_until return
+  // What it listens to while it is driven, where traits::drive_listens; empty: nothing.
+  virtual std::string_view key() const noexcept { return {}; }
 
  protected:
   ~waiter() = default;
@@ -325,6 +327,7 @@ struct traits {
   milliseconds try_time{5'000};  // how long a call that does not wait may take
   bool pushes_grants = false;    // calls host::granted
   bool inline_steps = false;     // every step calls `done` before it returns
+  bool drive_listens = false;    // drive() listens to waiter::key(): who is driven needs no watch()
   bool fifo = true;              // waiters are served in the order in which they came
   bool fenced = true;            // grants carry tokens that always grow
   bool survives_crash = true;    // a dead holder's claims come back without help
@@ -359,8 +362,12 @@ class engine {
   virtual void evict(const resource&, const owner_id&, std::uint64_t token, time_point by,
                      done<release_reply>) = 0;
 
-  // Called by a user's thread that waits. Returns when w.ready(), at `until`, or spuriously.
-  virtual void drive(waiter& w, time_point until) noexcept { w.park_until(until); }
+  // Called by a user's thread that waits. Returns when w.ready(), at `until`, or spuriously. True:
+  // w.key() was rung, or may have been before this call; the waiter looks again.
+  virtual bool drive(waiter& w, time_point until) noexcept {
+    w.park_until(until);
+    return false;
+  }
   // Something else than the engine made a waiter ready that is being driven, and w.notify() was
   // called: drive shall not sleep on.
   virtual void nudge() noexcept {}

@@ -67,8 +67,9 @@ bool doorbell::ring(std::size_t bucket, std::size_t own) noexcept {
         own_listens = true;
         continue;
       }
-      area_.slots[n].dirty[bucket / 64].fetch_or(bit(bucket), std::memory_order_seq_cst);
-      poke(n);
+      auto& dirty = area_.slots[n].dirty[bucket / 64];
+      // Set already: somebody has poked it, and whoever drains it looks after that.
+      if ((dirty.fetch_or(bit(bucket), std::memory_order_seq_cst) & bit(bucket)) == 0) poke(n);
     }
   }
   return own_listens;

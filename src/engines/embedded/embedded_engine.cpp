@@ -21,6 +21,7 @@ embedded_engine::embedded_engine(std::shared_ptr<store> s, spi::host& up)
   about_.name = "embedded";
   about_.token_block = token_block;
   about_.inline_steps = true;
+  about_.drive_listens = true;
   about_.try_time =
       spi::milliseconds{50};  // a step is microseconds, unless a process is stopped in it
   about_.survives_restart = store_->where().durable();
@@ -115,9 +116,8 @@ void embedded_engine::unwatch(std::string_view key) noexcept {
   if (!store_->forked()) store_->bell().unwatch(ear_.get(), key);
 }
 
-void embedded_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
-  if (store_->forked()) return w.park_until(until);
-  store_->bell().drive(w, until);
+bool embedded_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
+  return store_->forked() ? spi::engine::drive(w, until) : store_->bell().drive(w, until);
 }
 
 }  // namespace afar::engines::embedded

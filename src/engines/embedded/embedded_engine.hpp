@@ -33,7 +33,7 @@ class embedded_engine final : public spi::engine {
   void nudge() noexcept override {
     if (!store_->forked()) store_->bell().nudge();
   }
-  void drive(spi::waiter&, spi::time_point until) noexcept override;
+  bool drive(spi::waiter&, spi::time_point until) noexcept override;
   void close() noexcept override;
 
  private:

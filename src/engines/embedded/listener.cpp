@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <csignal>
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 #include <utility>
@@ -16,17 +17,23 @@ namespace {
 // dirty bits wait for whoever comes.
 constexpr std::chrono::milliseconds grace{2};
 
-// What this thread's last refused claim listens to; a refusal and its watch() follow each other.
+// What this thread listens to since before its last look at the state.
 struct expectation {
-  const listener* by = nullptr;
+  std::uint64_t by = 0;  // a listener's number: another may be made where one was
   std::size_t bucket = 0;
-  std::uint64_t deliveries = 0;
+  std::uint32_t stirred = 0;
 };
 thread_local expectation expected;
 
+std::uint64_t next_number() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
-listener::listener(doorbell& bell, std::optional<std::size_t> slot) : bell_(bell), slot_(slot) {}
+listener::listener(doorbell& bell, std::optional<std::size_t> slot)
+    : number_(next_number()), bell_(bell), slot_(slot) {}
 
 void listener::stop() noexcept {
   {
@@ -39,38 +46,43 @@ void listener::stop() noexcept {
 }
 
 void listener::expect(std::size_t bucket) noexcept {
-  if (!slot_) return;
-  bell_.listen(*slot_, bucket);
-  expected = {this, bucket, deliveries_.load()};
+  expected = {number_, bucket, stirred_[bucket].load()};  // first this, then listen (inv 4)
+  if (slot_) bell_.listen(*slot_, bucket);
+}
+
+// False: something may have been missed; from now on this thread listens.
+bool listener::listens_since_last_look(std::size_t bucket) noexcept {
+  const auto before = std::exchange(expected, {});
+  if (before.by == number_ && before.bucket == bucket && before.stirred == stirred_[bucket].load())
+    return true;
+  expect(bucket);
+  return false;
 }
 
 bool listener::watch(const std::shared_ptr<ear>& who, std::string_view key) {
-  const bool first = table_.add(who, key);
-  if (!slot_) return true;
-  const std::size_t bucket = bucket_of(key);
-  const auto before = std::exchange(expected, {});
-  const bool in_time = before.by == this && before.bucket == bucket;
-  if (first && !in_time) bell_.listen(*slot_, bucket);
-  const bool missed = !in_time || deliveries_.load() != before.deliveries;
   const std::lock_guard guard{mutex_};
-  if (!led_) call_bell_thread();  // (inv 3)
-  return missed;
+  table_.add(who, key);
+  if (!slot_) return true;
+  if (leader_ == nullptr) call_bell_thread();  // (inv 3)
+  return !listens_since_last_look(bucket_of(key));
 }
 
 void listener::unwatch(const ear* who, std::string_view key) noexcept {
-  if (!table_.remove(who, key) || !slot_) return;
-  const std::size_t bucket = bucket_of(key);
-  bell_.stop_listening(*slot_, bucket);
-  // Somebody may have begun to watch between the two lines above.
-  if (table_.heard(bucket)) bell_.listen(*slot_, bucket);
+  const std::lock_guard guard{mutex_};
+  if (table_.remove(who, key)) stop_listening(bucket_of(key));
 }
 
 void listener::unwatch_all(const ear* who) noexcept {
-  for (const std::size_t bucket : table_.remove_all(who)) {
-    if (!slot_) continue;
-    bell_.stop_listening(*slot_, bucket);
-    if (table_.heard(bucket)) bell_.listen(*slot_, bucket);
-  }
+  const std::lock_guard guard{mutex_};
+  for (const std::size_t bucket : table_.remove_all(who)) stop_listening(bucket);
+}
+
+void listener::stop_listening(std::size_t bucket) noexcept {
+  const auto wants = [&](const driver* d) { return d != nullptr && d->bucket == bucket; };
+  if (!slot_ || table_.heard(bucket) || wants(leader_) || std::ranges::any_of(parked_, wants))
+    return;
+  bell_.stop_listening(*slot_, bucket);
+  ++stirred_[bucket];
 }
 
 void listener::ring_here(std::size_t bucket, std::string_view key) noexcept {
@@ -81,55 +93,74 @@ void listener::ring_here(std::size_t bucket, std::string_view key) noexcept {
 void listener::nudge() noexcept {
   if (!slot_) return;
   const std::lock_guard guard{mutex_};
-  if (led_) bell_.poke(*slot_);
+  if (leader_ != nullptr) bell_.poke(*slot_);
+}
+
+void listener::call_drivers(std::size_t bucket) noexcept {
+  ++stirred_[bucket];
+  const std::lock_guard guard{mutex_};
+  for (driver* d : parked_) {
+    if (d->bucket != bucket) continue;
+    d->rung.store(true, std::memory_order_release);
+    d->who.notify();
+  }
+  if (leader_ != nullptr && leader_->bucket == bucket) {
+    if (!leader_->rung.exchange(true)) bell_.poke(*slot_);
+  } else {
+    stop_listening(bucket);  // for a claim that was given up before it slept
+  }
 }
 
 void listener::deliver() noexcept {
-  ++deliveries_;
-  bell_.drain(*slot_, [&](std::size_t bucket) { table_.wake_bucket(bucket); });
+  bell_.drain(*slot_, [&](std::size_t bucket) {
+    call_drivers(bucket);
+    if (table_.heard(bucket)) table_.wake_bucket(bucket);
+  });
 }
 
-void listener::drive(spi::waiter& w, spi::time_point until) noexcept {
-  if (!slot_) return w.park_until(until);
-  {
-    std::unique_lock lock{mutex_};
-    if (led_) {
-      parked_.push_back(&w);
-      lock.unlock();
+bool listener::drive(spi::waiter& w, spi::time_point until) noexcept {
+  const std::string_view key = w.key();
+  driver me{w, key.empty() ? std::nullopt : std::optional{bucket_of(key)}};
+  std::unique_lock lock{mutex_};
+  if (me.bucket && !listens_since_last_look(*me.bucket)) return true;
+  while (!me.over(until)) {
+    const bool leads = slot_ && leader_ == nullptr;
+    if (leads)
+      leader_ = &me;
+    else
+      parked_.push_back(&me);
+    lock.unlock();
+    if (leads)
+      lead(me, until);
+    else
       w.park_until(until);
-      lock.lock();
-      std::erase(parked_, &w);
-      // A poke that meets a waiter on its way out is passed on.
-      if (!led_ && (w.ready() || boot_clock::now() >= until)) hand_on_lead();
-      return;
-    }
-    led_ = true;
+    lock.lock();
+    if (leads)
+      leader_ = nullptr;
+    else
+      std::erase(parked_, &me);
   }
-  lead(w, until);
-  leave_lead();
+  // Also one that was only parked: it may have been poked on its way out.
+  if (leader_ == nullptr) hand_on_lead();
+  if (me.bucket) stop_listening(*me.bucket);
+  return me.rung.load(std::memory_order_relaxed);
 }
 
-void listener::lead(spi::waiter& w, spi::time_point until) noexcept {
+void listener::lead(driver& me, spi::time_point until) noexcept {
   for (;;) {
     const std::uint32_t seen = bell_.word(*slot_);
     deliver();
-    if (w.ready() || boot_clock::now() >= until) return;  // (inv 2)
+    if (me.over(until)) return;  // (inv 2)
     AFAR_FAULT("embedded.drive.waiting");
     bell_.wait(*slot_, seen, until);
   }
 }
 
-void listener::leave_lead() noexcept {
-  const std::lock_guard guard{mutex_};
-  led_ = false;
-  hand_on_lead();
-}
-
 void listener::hand_on_lead() noexcept {
   if (!parked_.empty())
-    parked_.front()->notify();  // under the mutex: it cannot go away meanwhile
-  else if (table_.count() > 1)
-    call_bell_thread();  // one watch is the leaver's own, and it looks for itself now
+    parked_.front()->who.notify();  // under the mutex: it cannot go away meanwhile
+  else if (slot_ && table_.count() > 0)
+    call_bell_thread();
 }
 
 void listener::call_bell_thread() noexcept {
@@ -157,9 +188,9 @@ void listener::run_bell_thread() {
     thread_called_.wait_for(lock, grace, [&] { return ending_; });
     thread_needed_ = false;
     // Once it listens it stays, also without a watch: that costs nothing, and the next one comes.
-    if (led_ || table_.count() == 0) continue;
+    if (leader_ != nullptr || table_.count() == 0) continue;
     thread_listens_ = true;
-    while (!led_ && !ending_) {
+    while (leader_ == nullptr && !ending_) {
       const std::uint32_t seen = bell_.word(*slot_);
       lock.unlock();
       deliver();

@@ -1,14 +1,17 @@
 // This process's end of the doorbell: who waits on the futex word, and who is told of a ring.
 //
-// A blocked caller waits on the word itself (it leads), so that a hand-over costs one wake-up and no
-// thread hop; further callers park, and a leader that leaves pokes one of them. Where somebody
-// watches and nobody leads (asynchronous waits), a thread of our own listens.
+// A blocked caller brings its key along and waits on the word itself (it leads), so that a hand-over
+// costs one wake-up, no thread hop and no table; further callers park, and a leader that leaves pokes
+// one of them. Where somebody watches and nobody leads (asynchronous waits), a thread of our own
+// listens.
 //
 // Invariants
 //   1. At most one caller leads. The bell thread may listen beside it for one ring: both drain, and
 //      every dirty bit is delivered by one of them.
 //   2. The word is read before the state is looked at, and the state before sleeping.
 //   3. If there is a watch, then somebody leads, or the bell thread listens or is about to.
+//   4. A bucket is stirred when it was rung or is no longer listened to. Who listened before a look
+//      at the state, and finds under mutex_ that it was not stirred since, has missed nothing.
 #pragma once
 
 #include "engines/embedded/doorbell.hpp"
@@ -16,6 +19,7 @@
 
 #include <afar/spi/engine.hpp>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <memory>
@@ -40,7 +44,8 @@ class listener {
   bool on_bell_thread() const noexcept { return thread_.get_id() == std::this_thread::get_id(); }
 
   // A claim is being refused; called inside the gate, for the bucket of its key. What is rung from
-  // now on finds us listening, so that this thread's watch() of the key need not ask for another look.
+  // now on finds us listening, so that this thread's watch() or drive() of the key need not ask for
+  // another look.
   void expect(std::size_t bucket) noexcept;
   // True: the key may have been rung before the watch took hold.
   bool watch(const std::shared_ptr<ear>&, std::string_view key);
@@ -51,35 +56,49 @@ class listener {
   // of this process might.
   template <class MakeKey>
   void ring(std::size_t bucket, MakeKey&& make_key) noexcept {
-    if (bell_.ring(bucket, slot_.value_or(slot_count))) ++deliveries_;
+    if (bell_.ring(bucket, slot_.value_or(slot_count)) || !slot_) call_drivers(bucket);
     if (table_.heard(bucket)) ring_here(bucket, make_key());
   }
 
-  void drive(spi::waiter&, spi::time_point until) noexcept;
+  // See spi::engine::drive.
+  bool drive(spi::waiter&, spi::time_point until) noexcept;
   void nudge() noexcept;
 
  private:
+  // A blocked caller, while it is in drive().
+  struct driver {
+    bool over(spi::time_point until) const noexcept {
+      return rung.load(std::memory_order_acquire) || who.ready() || boot_clock::now() >= until;
+    }
+    spi::waiter& who;
+    const std::optional<std::size_t> bucket;
+    std::atomic<bool> rung{false};
+  };
+
   void ring_here(std::size_t bucket, std::string_view key) noexcept;
+  void call_drivers(std::size_t bucket) noexcept;
   void deliver() noexcept;
-  void lead(spi::waiter&, spi::time_point until) noexcept;
-  void leave_lead() noexcept;
-  void hand_on_lead() noexcept;      // under mutex_
-  void call_bell_thread() noexcept;  // under mutex_
+  bool listens_since_last_look(std::size_t bucket) noexcept;
+  void lead(driver&, spi::time_point until) noexcept;
+  // ---- under mutex_
+  void stop_listening(std::size_t bucket) noexcept;  // unless somebody else wants it
+  void hand_on_lead() noexcept;
+  void call_bell_thread() noexcept;
+  // ----
   void run_bell_thread();
 
+  const std::uint64_t number_;
   doorbell& bell_;
   const std::optional<std::size_t> slot_;
   watch_table table_;
-  // Rings that reached this process; counted before they are delivered, so that whoever sees no
-  // change after it entered the table has missed none.
-  std::atomic<std::uint64_t> deliveries_{0};
+  std::array<std::atomic<std::uint32_t>, bucket_count> stirred_{};  // (inv 4)
 
   std::mutex mutex_;  // guards all below
-  bool led_ = false;
+  driver* leader_ = nullptr;
   bool thread_needed_ = false;  // the bell thread shall look whether it must listen
   bool thread_listens_ = false;
   bool ending_ = false;
-  std::vector<spi::waiter*> parked_;
+  std::vector<driver*> parked_;
   std::condition_variable thread_called_;
   std::thread thread_;
 };

@@ -13,7 +13,7 @@ void ear::close() noexcept {
   for (auto busy = calls_.load(); busy > own; busy = calls_.load()) calls_.wait(busy);
 }
 
-bool watch_table::add(const std::shared_ptr<ear>& who, std::string_view key) {
+void watch_table::add(const std::shared_ptr<ear>& who, std::string_view key) {
   const std::size_t bucket = bucket_of(key);
   const std::lock_guard guard{mutex_};
   auto& list = watches_[bucket];
@@ -24,7 +24,7 @@ bool watch_table::add(const std::shared_ptr<ear>& who, std::string_view key) {
   else
     list.push_back({std::string{key}, who});
   count_.fetch_add(1, std::memory_order_relaxed);
-  return heard_[bucket].fetch_add(1) == 0;
+  heard_[bucket].fetch_add(1);
 }
 
 bool watch_table::lowered(std::size_t bucket, std::uint32_t by) noexcept {

@@ -52,8 +52,7 @@ class ear {
 
 class watch_table {
  public:
-  // True if the bucket had no watch before; the caller listens then.
-  bool add(const std::shared_ptr<ear>&, std::string_view key);
+  void add(const std::shared_ptr<ear>&, std::string_view key);
   // True if the bucket has none left.
   bool remove(const ear*, std::string_view key) noexcept;
   // Removes all of one engine's; returns the buckets that have none left.

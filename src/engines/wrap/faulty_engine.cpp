@@ -9,7 +9,8 @@ namespace afar::engines::wrap {
 
 faulty_engine::faulty_engine(spi::host& up, const opener& open, const faults& f)
     : up_(up), faults_(f), dice_(f.seed), inner_(open(*this)), about_(inner_->about()) {
-  about_.inline_steps = false;  // answers may be late
+  about_.inline_steps = false;   // answers may be late
+  about_.drive_listens = false;  // wakes are to pass through here
 }
 
 faulty_engine::~faulty_engine() { close(); }
@@ -212,8 +213,8 @@ void faulty_engine::answer(const std::shared_ptr<renewal>& all) {
 
 // ---- the rest -----------------------------------------------------------------------------------
 
-void faulty_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
-  inner_->drive(w, until);
+bool faulty_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
+  return inner_->drive(w, until);
 }
 
 void faulty_engine::close() noexcept {

@@ -104,8 +104,8 @@ void traced_engine::evict(const spi::resource& what, const spi::owner_id& owner,
                        std::move(done)));
 }
 
-void traced_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
-  inner_->drive(w, until);
+bool traced_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
+  return inner_->drive(w, until);
 }
 
 void traced_engine::close() noexcept {
