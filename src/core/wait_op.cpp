@@ -52,7 +52,10 @@ void wait_op::sleep() {
     if (!sleeper_.ready()) rung = core_->engine().drive(sleeper_, until);
     driving_.store(false, std::memory_order_relaxed);
   }
-  if (rung)
+  // What was posted before comes first: the ring may be our own client's, which closes.
+  if (rung && sleeper_.ready())
+    wake();
+  else if (rung)
     perform(machine_.on_wake());
   else if (boot_clock::now() >= until)
     post({.what = event::kind::timer});
