@@ -250,6 +250,7 @@ void core::close() noexcept {
   const auto until = boot_clock::now() + 1s;
   parker pause;
   while (busy() && boot_clock::now() < until) pause.park_until(boot_clock::now() + 1ms);
+  for (const auto& h : watchdog_.all()) h->close_down();  // granted while we closed
   engine_closed_.store(true, std::memory_order_release);
   engine_->close();
 }
