@@ -51,9 +51,9 @@ class step {
       case ledger_action::commit:
         return commit();
       case ledger_action::cancel:
-        return cancel();
+        return undo(order_state::reserved, ledger_outcome::already_taken);
       case ledger_action::put_back:
-        return put_back();
+        return undo(order_state::taken, ledger_outcome::no_such_order);
       case ledger_action::erase:
         return erase();
     }
@@ -142,36 +142,13 @@ class step {
     return ledger_outcome::done;
   }
 
-  ledger_outcome cancel() {
+  // What only a reserved, or only a taken, order allows.
+  ledger_outcome undo(order_state from, ledger_outcome otherwise) {
     auto known = find();
     if (!known) return ledger_outcome::no_such_order;
-    switch (known->state) {
-      case order_state::returned:
-        return ledger_outcome::done;
-      case order_state::expired:
-        return ledger_outcome::expired;
-      case order_state::taken:
-        return ledger_outcome::already_taken;
-      case order_state::reserved:
-        break;
-    }
-    give_back(change_.order, *known, order_state::returned);
-    return ledger_outcome::done;
-  }
-
-  ledger_outcome put_back() {
-    auto known = find();
-    if (!known) return ledger_outcome::no_such_order;
-    switch (known->state) {
-      case order_state::returned:
-        return ledger_outcome::done;
-      case order_state::expired:
-        return ledger_outcome::expired;
-      case order_state::reserved:
-        return ledger_outcome::no_such_order;
-      case order_state::taken:
-        break;
-    }
+    if (known->state == order_state::returned) return ledger_outcome::done;
+    if (known->state == order_state::expired) return ledger_outcome::expired;
+    if (known->state != from) return otherwise;
     give_back(change_.order, *known, order_state::returned);
     return ledger_outcome::done;
   }
