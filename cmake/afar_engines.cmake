@@ -1,5 +1,5 @@
 # AFAR_ENGINES -> AFAR_WITH_<NAME> variables and defines. A new engine adds its name here.
-set(known_engines memory embedded)
+set(known_engines memory embedded redis)
 set(AFAR_ENGINE_DEFINES)
 foreach(engine IN LISTS AFAR_ENGINES)
   if(NOT engine IN_LIST known_engines)

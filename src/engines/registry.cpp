@@ -10,6 +10,9 @@
 #ifdef AFAR_WITH_MEMORY
 #include "engines/memory/memory_engine.hpp"
 #endif
+#ifdef AFAR_WITH_REDIS
+#include "engines/redis/redis.hpp"
+#endif
 
 #include <algorithm>
 #include <span>
@@ -25,6 +28,9 @@ using factory = std::unique_ptr<spi::engine> (*)(const spi::url&, spi::host&, sp
 #ifdef AFAR_WITH_EMBEDDED
 constexpr std::string_view embedded_options[] = {"durable"};
 #endif
+#ifdef AFAR_WITH_REDIS
+constexpr std::string_view redis_options[] = {"eviction", "layout"};
+#endif
 
 // A new engine adds its line here.
 struct scheme {
@@ -39,6 +45,9 @@ constexpr scheme schemes[] = {
 #endif
 #ifdef AFAR_WITH_MEMORY
     {"memory", memory::open_memory, {}},
+#endif
+#ifdef AFAR_WITH_REDIS
+    {"redis", open_redis, redis_options},
 #endif
     {{}, nullptr, {}},  // an array has at least one element
 };

@@ -1,0 +1,39 @@
+// The names of keys and channels, byte by byte as docs/engines/redis.md lists them. Nothing else in
+// C++ builds them.
+#pragma once
+
+#include <afar/spi/engine.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace afar::engines::redis::layout {
+
+// The key of a name is the name itself, so that other libraries find it; only names that could be
+// taken for a key of our own are set apart.
+std::string name_key(std::string_view name);
+
+std::string queue_key(std::string_view name);
+std::string token_key(std::string_view name);
+std::string past_key(std::string_view name);
+std::string cell_key(std::string_view name);
+std::string orders_key(std::string_view name);
+std::string buyers_key(std::string_view name);
+std::string due_key(std::string_view name);
+
+// Of a family of names, the keys by which all are found (SCAN), and back.
+struct index {
+  std::string_view family;   // as survey.lua calls it
+  std::string_view pattern;  // for SCAN
+};
+inline constexpr index indexes[] = {
+    {"claims", "redisson_lock_token:*"}, {"cells", "afar:cell:{*"}, {"stocks", "afar:orders:{*"}};
+std::optional<std::string> name_of(const index&, std::string_view key);
+
+// Where a client hears of its grants, a cell's waiters of changes, and observers of holders.
+std::string client_channel(std::string_view client);
+std::string cell_channel(spi::kind, std::string_view name);
+std::string watchers_channel(spi::kind, std::string_view name);  // empty: nobody is told
+
+}  // namespace afar::engines::redis::layout

@@ -1,0 +1,245 @@
+#include "engines/redis/link.hpp"
+
+#include "engines/redis/failure.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace afar::engines::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t window = 8;
+constexpr std::size_t most_requests = 100'000;
+constexpr std::size_t most_bytes = std::size_t{64} << 20;
+
+timespec as_timespec(std::chrono::nanoseconds d) noexcept {
+  return {.tv_sec = static_cast<time_t>(d.count() / 1'000'000'000),
+          .tv_nsec = static_cast<long>(d.count() % 1'000'000'000)};
+}
+
+}  // namespace
+
+link::link(std::shared_ptr<io> thread, address to, std::shared_ptr<visits> v, greeted g)
+    : io_(std::move(thread)),
+      to_(std::move(to)),
+      visits_(std::move(v)),
+      greeted_(std::move(g)),
+      nudge_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
+      retry_(io_->context()),
+      tick_(io_->context()) {}
+
+link::~link() { ::close(nudge_); }
+
+// ---- sending ------------------------------------------------------------------------------------
+
+bool link::full() const noexcept {
+  return sent_.size() + waiting_.size() >= most_requests || out_.size() >= most_bytes;
+}
+
+void link::submit(std::unique_ptr<request> r) {
+  const visits::guard open{visits_};  // a broken connection fails others' requests here
+  lock l{m_};
+  if (closed_ || !open || full()) {
+    spi::status why = closed_ || !open
+                          ? spi::status{errc::closed}
+                          : spi::status{errc::unavailable, "too many requests are under way"};
+    l.unlock();
+    return r->fail(std::move(why));
+  }
+  earliest_ = std::min(earliest_, r->by);
+  call_tick();
+  if (!up_) {
+    waiting_.push_back(std::move(r));
+    return;
+  }
+  send(std::move(r), false);
+  flush(l);
+}
+
+void link::send(std::unique_ptr<request> r, bool whole_script) {
+  if (sent_.empty()) progress_ = boot_clock::now();
+  r->write_to(out_, whole_script);
+  ++out_count_;
+  sent_.push_back(std::move(r));
+}
+
+void link::flush(lock& l) {
+  if (writing_) return;
+  writing_ = true;
+  while (up_ && (gone_ < going_.size() || (!out_.empty() && batches_.size() < window))) {
+    if (gone_ == going_.size()) {
+      going_.clear();
+      going_.swap(out_);
+      gone_ = 0;
+      batches_.push_back(std::exchange(out_count_, 0));
+    }
+    const int fd = fd_;
+    l.unlock();
+    const auto n = ::send(fd, going_.data() + gone_, going_.size() - gone_, MSG_NOSIGNAL);
+    const int error = errno;
+    l.lock();
+    if (n >= 0) {
+      gone_ += static_cast<std::size_t>(n);
+    } else if (error == EAGAIN || error == EWOULDBLOCK) {
+      // The server does not read. A caller must not wait for that: the engine's thread goes on.
+      asio::post(io_->context(), [self = shared_from_this()] { self->await_writable(); });
+      return;  // still writing_
+    } else if (error != EINTR && up_) {
+      lost(l, {errc::unknown_outcome, std::generic_category().message(error)});
+    }
+  }
+  writing_ = false;
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+void link::read_answers() {
+  const visits::guard open{visits_};
+  if (!open) return;
+  std::array<char, 16384> bytes;
+  const auto n = ::recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const int error = errno;
+  std::vector<reply> replies;
+  spi::status failure;
+  if (n > 0) {
+    decode_->feed({bytes.data(), static_cast<std::size_t>(n)});
+    for (reply r; decode_->next(r);) replies.push_back(std::move(r));
+    if (decode_->broken()) failure = {errc::unknown_outcome, "a hostile answer: " + decode_->why()};
+  } else if (n == 0) {
+    failure = {errc::unknown_outcome, "the server has closed the connection"};
+  } else if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) {
+    failure = {errc::unknown_outcome, std::generic_category().message(error)};
+  }
+  std::deque<std::pair<std::unique_ptr<request>, reply>> answered;
+  {
+    lock l{m_};
+    if (!up_) return;  // lost meanwhile, with all that was in sent_
+    if (replies.size() > sent_.size()) {
+      failure = {errc::unknown_outcome, "a hostile answer: nobody has asked"};
+      replies.resize(sent_.size());
+    }
+    match(replies, answered);
+    if (!failure) flush(l);
+    if (failure && up_) lost(l, std::move(failure));
+  }
+  for (auto& [r, answer] : answered) r->answer(std::move(answer));
+}
+
+void link::match(std::vector<reply>& replies,
+                 std::deque<std::pair<std::unique_ptr<request>, reply>>& answered) {
+  if (!replies.empty()) progress_ = boot_clock::now();
+  for (std::size_t left = replies.size(); left > 0 && !batches_.empty();) {
+    const std::size_t taken = std::min(left, batches_.front());
+    left -= taken;
+    if ((batches_.front() -= taken) == 0) batches_.pop_front();
+  }
+  for (reply& answer : replies) {
+    auto r = std::move(sent_.front());
+    sent_.pop_front();
+    if (!r) continue;
+    // Certainly not done: the server has forgotten the script, or never knew it.
+    if (answer.failed() && r->code && answer.text.starts_with("NOSCRIPT"))
+      send(std::move(r), true);
+    else
+      answered.emplace_back(std::move(r), std::move(answer));
+  }
+}
+
+bool link::drive(spi::waiter& w, spi::time_point until) noexcept {
+  lock l{m_};
+  if (up_ && reader_ == reader::nobody && !closed_) {
+    lead(w, until, l);
+    return false;
+  }
+  parked_.push_back(&w);
+  l.unlock();
+  w.park_until(until);
+  l.lock();
+  std::erase(parked_, &w);
+  return false;
+}
+
+void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
+  reader_ = reader::caller;
+  leader_ = std::this_thread::get_id();
+  pollfd sources[2] = {{fd_, POLLIN, 0}, {nudge_, POLLIN, 0}};
+  while (up_ && !closed_) {
+    l.unlock();
+    const auto now = boot_clock::now();
+    if (w.ready() || now >= until) {
+      l.lock();
+      break;
+    }
+    const timespec most = as_timespec(std::min<std::chrono::nanoseconds>(until - now, 1s));
+    ::ppoll(sources, 2, &most, nullptr);
+    if (sources[1].revents != 0) {
+      std::uint64_t count = 0;
+      (void)!::read(nudge_, &count, sizeof count);
+    }
+    if (sources[0].revents != 0) read_answers();
+    l.lock();
+  }
+  leader_ = std::thread::id{};
+  leave(l);
+}
+
+// Somebody who waits goes on; if nobody does, the tick sweeps what is still to come.
+void link::leave(lock&) noexcept {
+  reader_ = reader::nobody;
+  if (!parked_.empty()) parked_.front()->notify();
+}
+
+void link::nudge() noexcept {
+  const std::thread::id leader = leader_;
+  if (leader == std::thread::id{} || leader == std::this_thread::get_id()) return;
+  const std::uint64_t one = 1;
+  (void)!::write(nudge_, &one, sizeof one);
+}
+
+// ---- ends ---------------------------------------------------------------------------------------
+
+void link::lost(lock& l, spi::status why) {
+  up_ = false;
+  ::shutdown(fd_, SHUT_RDWR);  // whoever sleeps on it wakes; closed later (inv 3)
+  auto failed = std::exchange(sent_, {});
+  out_.clear();
+  out_count_ = 0;
+  batches_.clear();
+  failure_ = {errc::unavailable, why.detail};
+  asio::post(io_->context(), [self = shared_from_this()] { self->retry_.cancel(); });
+  l.unlock();
+  for (auto& r : failed)
+    if (r) r->fail(why);
+  l.lock();
+}
+
+void link::close() noexcept {
+  std::deque<std::unique_ptr<request>> failed[2];
+  {
+    const lock l{m_};
+    if (std::exchange(closed_, true)) return;
+    if (up_) ::shutdown(fd_, SHUT_RDWR);
+    failed[0].swap(sent_);
+    failed[1].swap(waiting_);
+    up_ = false;
+    for (spi::waiter* w : parked_) w->notify();
+  }
+  for (auto& all : failed)
+    for (auto& r : all)
+      if (r) r->fail(errc::closed);
+  asio::post(io_->context(), [self = shared_from_this()] {
+    self->retry_.cancel();
+    self->tick_.cancel();
+  });
+}
+
+}  // namespace afar::engines::redis

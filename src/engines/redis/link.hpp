@@ -1,0 +1,115 @@
+// One multiplexed command connection. Callers write their commands themselves, several at once if
+// they come together; whoever waits for an answer reads for all (see spi::engine::drive). When nobody
+// waits, the engine's thread reads. It dials again by itself when the connection breaks.
+//
+// Invariants
+//   1. sent_ is in the order of the commands on the wire; null: failed at its deadline, its answer is
+//      to be thrown away.
+//   2. One thread at a time has the reader's role, and only it touches decode_.
+//   3. The socket is closed only when nobody reads or writes: a descriptor in use is never reused.
+//   4. While anything is in sent_ or waiting_, the tick runs: it keeps the deadlines, and sweeps
+//      answers that nobody reads.
+//   5. At most `window` batches of bytes are unanswered; what comes meanwhile goes as one batch.
+#pragma once
+
+#include "engines/redis/dial.hpp"
+#include "engines/redis/io.hpp"
+#include "engines/redis/request.hpp"
+#include "engines/visits.hpp"
+
+#include <afar/detail/function.hpp>
+#include <afar/spi/engine.hpp>
+
+#include <asio/steady_timer.hpp>
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace afar::engines::redis {
+
+class link : public std::enable_shared_from_this<link> {
+ public:
+  // Told of every connection, on the engine's thread, before it is used. A failure refuses it.
+  using greeted = detail::function<spi::status(const server&)>;
+
+  link(std::shared_ptr<io>, address, std::shared_ptr<visits>, greeted);
+  ~link();
+
+  void submit(std::unique_ptr<request>);
+  bool drive(spi::waiter&, spi::time_point until) noexcept;
+  void nudge() noexcept;
+
+  // Fails everything with errc::closed, later submissions at once.
+  void close() noexcept;
+
+ private:
+  enum class reader : std::uint8_t { nobody, caller, engine };
+  using lock = std::unique_lock<std::mutex>;
+  using requests = std::vector<std::unique_ptr<request>>;
+
+  // ---- any thread; `l` locks m_
+  void send(std::unique_ptr<request>, bool whole_script);
+  void flush(lock& l);
+  void read_answers();  // by whoever has the role
+  void match(std::vector<reply>&, std::deque<std::pair<std::unique_ptr<request>, reply>>&);
+  void lost(lock& l, spi::status why);  // the connection; dials anew
+  void leave(lock& l) noexcept;         // the reader's role
+  void lead(spi::waiter&, spi::time_point until, lock& l) noexcept;
+  void call_tick();
+  bool full() const noexcept;
+
+  // ---- the engine's thread
+  asio::awaitable<void> keep_connected();
+  asio::awaitable<void> pause(spi::milliseconds);
+  asio::awaitable<bool> connect_once();
+  asio::awaitable<void> hang_up();
+  asio::awaitable<void> tick();
+  spi::milliseconds look();
+  void await_readable();
+  void await_writable();
+
+  const std::shared_ptr<io> io_;
+  const address to_;
+  const std::shared_ptr<visits> visits_;
+  greeted greeted_;
+  const int nudge_;  // eventfd; ends the leader's sleep
+
+  // ---- the engine's thread only
+  std::shared_ptr<asio::ip::tcp::socket> socket_;
+  std::int64_t connection_ = 0;  // the server's number of the last one
+  asio::steady_timer retry_;     // also the signal that the connection broke
+  asio::steady_timer tick_;
+  bool awaiting_ = false;  // readability
+  int idle_ticks_ = 0;
+
+  decoder* decode_ = nullptr;  // (inv 2)
+  std::unique_ptr<decoder> decoder_;
+
+  std::mutex m_;  // guards everything below
+  bool up_ = false;
+  bool closed_ = false;
+  bool dialing_ = false;  // keep_connected was started
+  bool ticking_ = false;
+  int fd_ = -1;
+  spi::status failure_;  // of the last dial
+  std::deque<std::unique_ptr<request>> waiting_;
+  std::deque<std::unique_ptr<request>> sent_;
+  spi::time_point earliest_ = spi::time_point::max();
+  spi::time_point progress_{};  // of the last answer, or when sent_ became more than empty
+  std::string out_;
+  std::string going_;
+  std::size_t gone_ = 0;  // bytes of going_ that are written
+  std::size_t out_count_ = 0;
+  std::deque<std::size_t> batches_;
+  bool writing_ = false;
+  reader reader_ = reader::nobody;
+  std::atomic<std::thread::id> leader_;
+  std::vector<spi::waiter*> parked_;
+};
+
+}  // namespace afar::engines::redis

@@ -1,0 +1,224 @@
+// What the engine's own thread does for a link: dialing, deadlines, and reading when nobody else does.
+#include "engines/redis/link.hpp"
+
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <random>
+#include <utility>
+
+namespace afar::engines::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr spi::milliseconds dial_time = 2s;
+constexpr spi::milliseconds shortest_pause = 10ms;
+constexpr spi::milliseconds longest_pause = 1s;
+constexpr spi::milliseconds stall = 5s;  // no answer for so long: the connection is given up
+constexpr int ticks_until_sleep = 50;
+
+spi::milliseconds jittered(spi::milliseconds d) {
+  thread_local std::minstd_rand random{std::random_device{}()};
+  return std::uniform_int_distribution<std::int64_t>{d.count() / 2, d.count()}(random) * 1ms;
+}
+
+}  // namespace
+
+// m_ held. (inv 4)
+void link::call_tick() {
+  if (!std::exchange(dialing_, true)) {
+    asio::co_spawn(
+        io_->context(), [self = shared_from_this()] { return self->keep_connected(); },
+        asio::detached);
+  }
+  if (std::exchange(ticking_, true)) return;
+  asio::co_spawn(
+      io_->context(), [self = shared_from_this()] { return self->tick(); }, asio::detached);
+}
+
+// ---- dialing ------------------------------------------------------------------------------------
+
+asio::awaitable<void> link::pause(spi::milliseconds d) {
+  std::error_code cancelled;
+  retry_.expires_after(d);
+  co_await retry_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+}
+
+asio::awaitable<void> link::keep_connected() {
+  spi::milliseconds wait = shortest_pause;
+  for (;;) {
+    if (co_await connect_once()) {
+      wait = shortest_pause;
+      for (;;) {
+        {
+          const lock l{m_};
+          if (!up_ || closed_) break;
+        }
+        co_await pause(1h);  // until somebody says that it is lost
+      }
+    }
+    co_await hang_up();
+    {
+      const lock l{m_};
+      if (closed_) co_return;
+    }
+    co_await pause(jittered(wait));
+    wait = std::min(wait * 2, longest_pause);
+  }
+}
+
+asio::awaitable<bool> link::connect_once() {
+  dialed got = co_await dial(to_, connection_, dial_time);
+  if (!got.failure) {
+    connection_ = got.server.connection;
+    got.failure = greeted_(got.server);
+  }
+  lock l{m_};
+  if (closed_) co_return false;
+  failure_ = got.failure;
+  if (got.failure) {
+    // What the server will refuse the next time too is not worth waiting for.
+    const bool hopeless = got.failure.code != errc::unavailable;
+    auto failed = hopeless ? std::exchange(waiting_, {}) : decltype(waiting_){};
+    l.unlock();
+    for (auto& r : failed) r->fail(got.failure);
+    co_return false;
+  }
+  socket_ = std::move(got.socket);
+  decoder_ = std::make_unique<decoder>();
+  decode_ = decoder_.get();
+  fd_ = socket_->native_handle();
+  going_.clear();
+  gone_ = 0;
+  up_ = true;
+  for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);
+  flush(l);
+  for (spi::waiter* w : parked_) w->notify();  // one of them may read now
+  l.unlock();
+  await_readable();
+  co_return true;
+}
+
+// (inv 3)
+asio::awaitable<void> link::hang_up() {
+  for (;;) {
+    {
+      const lock l{m_};
+      if (!socket_) co_return;
+      if (reader_ == reader::nobody && !writing_) {
+        fd_ = -1;
+        break;
+      }
+      if (closed_) writing_ = false;  // await_writable does not come back
+    }
+    co_await pause(1ms);
+  }
+  std::error_code ignored;
+  socket_->close(ignored);
+  socket_.reset();
+  awaiting_ = false;
+}
+
+// ---- deadlines and unread answers ---------------------------------------------------------------
+
+asio::awaitable<void> link::tick() {
+  for (;;) {
+    const spi::milliseconds next = look();
+    {
+      const lock l{m_};
+      if (closed_ || (next == 0ms && sent_.empty() && waiting_.empty())) {
+        ticking_ = false;
+        co_return;
+      }
+    }
+    std::error_code cancelled;
+    tick_.expires_after(std::max(next, spi::milliseconds{1}));
+    co_await tick_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+  }
+}
+
+// When to look again; 0: nothing is under way, and has not been for a while.
+spi::milliseconds link::look() {
+  const visits::guard open{visits_};
+  if (!open) return 0ms;
+  requests late_sent;
+  requests late_waiting;
+  spi::status failure;
+  bool read = false;
+  bool idle = false;
+  {
+    lock l{m_};
+    const auto now = boot_clock::now();
+    if (now >= earliest_) {
+      earliest_ = spi::time_point::max();
+      const auto sort = [&](std::deque<std::unique_ptr<request>>& from, requests& late) {
+        for (auto& r : from) {
+          if (!r) continue;
+          if (r->by <= now)
+            late.push_back(std::move(r));
+          else
+            earliest_ = std::min(earliest_, r->by);
+        }
+      };
+      sort(sent_, late_sent);
+      sort(waiting_, late_waiting);
+      std::erase(waiting_, nullptr);
+    }
+    if (up_ && !sent_.empty() && now - progress_ > stall)
+      lost(l, {errc::unknown_outcome, "the server does not answer"});
+    read = up_ && reader_ == reader::nobody && !sent_.empty();
+    idle = sent_.empty() && waiting_.empty() && reader_ == reader::nobody;
+    failure = failure_ ? failure_ : spi::status{errc::unavailable, "does not answer"};
+    failure.code = errc::unavailable;
+    idle_ticks_ = idle ? idle_ticks_ + 1 : 0;
+  }
+  for (auto& r : late_sent) r->fail({errc::timed_out, "the server did not answer in time"});
+  for (auto& r : late_waiting) r->fail(failure);
+  if (read) await_readable();
+  if (idle_ticks_ < ticks_until_sleep) return awaiting_ ? 2ms : 1ms;
+  await_readable();  // an idle connection that the server closes is dialed again at once
+  idle_ticks_ = 0;
+  return 0ms;
+}
+
+void link::await_readable() {
+  if (awaiting_ || !socket_) return;
+  awaiting_ = true;
+  socket_->async_wait(asio::ip::tcp::socket::wait_read,
+                      [self = shared_from_this(), from = socket_](std::error_code failed) {
+                        if (from != self->socket_) return;  // of a connection before
+                        self->awaiting_ = false;
+                        if (failed) return;
+                        {
+                          const lock l{self->m_};
+                          // A caller reads, and takes over; the tick looks whether it still does.
+                          if (!self->up_ || self->reader_ != reader::nobody) return;
+                          self->reader_ = reader::engine;
+                        }
+                        self->read_answers();
+                        {
+                          lock l{self->m_};
+                          self->leave(l);
+                          if (!self->up_) return;
+                        }
+                        self->await_readable();
+                      });
+}
+
+void link::await_writable() {
+  if (!socket_) return;
+  socket_->async_wait(asio::ip::tcp::socket::wait_write,
+                      [self = shared_from_this()](std::error_code) {
+                        lock l{self->m_};
+                        self->writing_ = false;
+                        self->flush(l);
+                      });
+}
+
+}  // namespace afar::engines::redis

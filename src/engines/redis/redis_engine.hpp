@@ -1,0 +1,58 @@
+// The Redis engine in afar's own layout, on one server.
+#pragma once
+
+#include "engines/redis/address.hpp"
+#include "engines/redis/io.hpp"
+#include "engines/redis/link.hpp"
+#include "engines/redis/subscriber.hpp"
+#include "engines/visits.hpp"
+
+#include <afar/spi/engine.hpp>
+#include <afar/spi/url.hpp>
+
+#include <memory>
+#include <string>
+
+namespace afar::engines::redis {
+
+class redis_engine final : public spi::engine {
+ public:
+  // Throws lock_error if the server cannot be reached by then, or must be refused.
+  redis_engine(const spi::url&, spi::host&, spi::time_point by);
+  redis_engine(const redis_engine&) = delete;
+  redis_engine& operator=(const redis_engine&) = delete;
+  ~redis_engine() override;
+
+  const spi::traits& about() const noexcept override { return about_; }
+  void acquire(spi::claim&, spi::time_point by, spi::done<spi::acquire_reply>) override;
+  void renew(std::span<spi::claim* const>, spi::time_point by, spi::renewed each) override;
+  void release(const spi::claim&, spi::time_point by, spi::done<spi::release_reply>) override;
+  void change(const spi::cell_change&, spi::time_point by, spi::done<spi::cell_reply>) override;
+  void record(const spi::ledger_change&, spi::time_point by, spi::done<spi::ledger_reply>) override;
+  void watch(std::string_view key, spi::done<spi::watch_reply>) override;
+  void unwatch(std::string_view key) noexcept override;
+  void survey(const spi::survey_query&, spi::time_point by, spi::done<spi::survey_reply>) override;
+  void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
+             spi::done<spi::release_reply>) override;
+  bool drive(spi::waiter& w, spi::time_point until) noexcept override {
+    return commands_->drive(w, until);
+  }
+  void nudge() noexcept override { commands_->nudge(); }
+  void close() noexcept override;
+
+ private:
+  void await_open(spi::time_point by, const std::string& printable);
+
+  spi::traits about_;
+  const address to_;
+  const std::string channel_;  // this client's own
+  const std::shared_ptr<visits> visits_ = std::make_shared<visits>();
+  const std::shared_ptr<io> io_;
+  const std::shared_ptr<link> commands_;
+  // Renewals have a connection of their own, which only the engine's thread reads: a lease must not
+  // depend on a user's thread being scheduled.
+  const std::shared_ptr<link> renewals_;
+  const std::shared_ptr<subscriber> told_;
+};
+
+}  // namespace afar::engines::redis

@@ -1,0 +1,65 @@
+// One command on its way. Answered or failed exactly once, by whoever reads the connection, with no
+// lock held.
+#pragma once
+
+#include "engines/redis/resp.hpp"
+#include "engines/redis/script.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace afar::engines::redis {
+
+class request {
+ public:
+  explicit request(spi::time_point limit) : by(limit) {}
+  request(const request&) = delete;
+  request& operator=(const request&) = delete;
+  virtual ~request() = default;
+
+  virtual void answer(reply&&) noexcept = 0;
+  virtual void fail(spi::status) noexcept = 0;
+
+  const spi::time_point by;
+  const script* code = nullptr;  // null: `words` is a whole command
+  std::size_t count = 0;         // words in `words`
+  std::string words;             // behind "EVALSHA <sha>": number of keys, keys, arguments
+
+  void write_to(std::string& out, bool whole_script) const;
+};
+
+// Calls `give(status, reply)`, once.
+template <class Give>
+class call final : public request {
+ public:
+  call(spi::time_point limit, Give give) : request(limit), give_(std::move(give)) {}
+  void answer(reply&& r) noexcept override { give_(spi::status{}, std::move(r)); }
+  void fail(spi::status s) noexcept override { give_(std::move(s), reply{}); }
+
+ private:
+  Give give_;
+};
+
+template <class Give>
+std::unique_ptr<request> make_request(spi::time_point by, Give give) {
+  return std::make_unique<call<Give>>(by, std::move(give));
+}
+
+// Fills in a script's keys and arguments.
+class arguments {
+ public:
+  arguments(request& to, const script& code, std::size_t keys, std::size_t others);
+  arguments& add(std::string_view word);
+  arguments& add(std::int64_t n);
+  arguments& add(std::uint64_t n) { return add(static_cast<std::int64_t>(n)); }
+  arguments& add(spi::milliseconds d) { return add(std::int64_t{d.count()}); }
+  arguments& add(char sign) { return add(std::string_view{&sign, 1}); }
+
+ private:
+  std::string& out_;
+};
+
+}  // namespace afar::engines::redis

@@ -1,0 +1,134 @@
+#include "engines/redis/resp.hpp"
+
+#include <hiredis/read.h>
+
+#include <charconv>
+#include <utility>
+
+namespace afar::engines::redis {
+namespace {
+
+// Where hiredis wants the next object: a slot of its parent, or a new root.
+reply* place(const redisReadTask* task) noexcept {
+  if (!task->parent) return new (std::nothrow) reply;
+  auto* parent = static_cast<reply*>(task->parent->obj);
+  const auto at = static_cast<std::size_t>(task->idx);
+  return at < parent->items.size() ? &parent->items[at] : nullptr;
+}
+
+// hiredis is C: nothing may be thrown through it. Null makes it stop with an error.
+template <class Fill>
+void* make(const redisReadTask* task, Fill fill) noexcept {
+  reply* r = place(task);
+  if (!r) return nullptr;
+  try {
+    fill(*r);
+    return r;
+  } catch (...) {
+    if (!task->parent) delete r;
+    return nullptr;
+  }
+}
+
+void* make_text(const redisReadTask* task, char* bytes, std::size_t size) {
+  return make(task, [&](reply& r) {
+    r.what = task->type == REDIS_REPLY_ERROR ? reply::type::error : reply::type::text;
+    r.text.assign(bytes, size);
+  });
+}
+void* make_array(const redisReadTask* task, int size) {
+  if (size < 0 || static_cast<std::size_t>(size) > decoder::most_items) return nullptr;
+  return make(task, [&](reply& r) {
+    r.what = reply::type::array;
+    r.items.resize(static_cast<std::size_t>(size));
+  });
+}
+void* make_integer(const redisReadTask* task, long long n) {
+  return make(task, [&](reply& r) {
+    r.what = reply::type::integer;
+    r.number = n;
+  });
+}
+void* make_nil(const redisReadTask* task) {
+  return make(task, [](reply&) {});
+}
+void free_reply(void* r) { delete static_cast<reply*>(r); }  // only ever called for a root
+
+redisReplyObjectFunctions functions{make_text, make_array, make_integer, make_nil, free_reply};
+
+const reply nothing;
+
+void head(std::string& out, char sign, std::size_t n) {
+  char text[24];
+  const auto end = std::to_chars(text, text + sizeof text, n).ptr;
+  out += sign;
+  out.append(text, end).append("\r\n");
+}
+
+}  // namespace
+
+const reply& reply::at(std::size_t i) const noexcept {
+  return i < items.size() ? items[i] : nothing;
+}
+
+std::optional<std::int64_t> reply::integer() const noexcept {
+  if (what == type::integer) return number;
+  if (what != type::text) return std::nullopt;
+  std::int64_t n = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, n);
+  return failed == std::errc{} && stop == end ? std::optional{n} : std::nullopt;
+}
+
+command::command(std::string& out, std::size_t words) : out_(out) { head(out, '*', words); }
+
+void command::word(std::string& out, std::string_view w) {
+  head(out, '$', w.size());
+  out.append(w).append("\r\n");
+}
+
+void command::word(std::string& out, std::int64_t n) {
+  char text[24];
+  const auto end = std::to_chars(text, text + sizeof text, n).ptr;
+  word(out, std::string_view{text, end});
+}
+
+void append(std::string& out, std::initializer_list<std::string_view> words) {
+  command c{out, words.size()};
+  for (const std::string_view w : words) c.add(w);
+}
+
+void decoder::freed::operator()(redisReader* r) const noexcept { redisReaderFree(r); }
+
+decoder::decoder() : reader_(redisReaderCreateWithFunctions(&functions)) {
+  if (!reader_) throw std::bad_alloc{};
+}
+decoder::~decoder() = default;
+
+bool decoder::fail(std::string why) {
+  broken_ = true;
+  why_ = std::move(why);
+  return false;
+}
+
+bool decoder::feed(std::string_view bytes) {
+  if (broken_) return false;
+  waiting_ += bytes.size();
+  if (waiting_ > longest_text) return fail("an answer of more than 64 MiB");
+  if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK)
+    return fail(reader_->errstr);
+  return true;
+}
+
+bool decoder::next(reply& out) {
+  if (broken_) return false;
+  void* made = nullptr;
+  if (redisReaderGetReply(reader_.get(), &made) != REDIS_OK) return fail(reader_->errstr);
+  if (!made) return false;
+  const std::unique_ptr<reply> root{static_cast<reply*>(made)};
+  out = std::move(*root);
+  waiting_ = reader_->len - reader_->pos;
+  return true;
+}
+
+}  // namespace afar::engines::redis

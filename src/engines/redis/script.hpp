@@ -1,0 +1,19 @@
+// The Lua scripts that are the engine's steps, one per file under scripts/. CMake puts their text and
+// its SHA-1 into the library.
+#pragma once
+
+#include <string_view>
+
+namespace afar::engines::redis {
+
+struct script {
+  std::string_view name;
+  std::string_view text;
+  std::string_view sha;
+};
+
+namespace scripts {
+extern const script acquire, arrive, change, evict, leave, record, release, renew, survey;
+}
+
+}  // namespace afar::engines::redis

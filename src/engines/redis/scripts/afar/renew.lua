@@ -1,0 +1,60 @@
+-- KEYS: per claim: name, queue, token, past.  ARGV: per claim: owner, kind, mode x|s|p|b, lease ms, waiter's lease ms, token, watchers' channel or '', note.  Returns per claim 1 renewed (a waiter: its place is kept), 0 expired, -1 evicted. Never creates, never shortens, does not move the line.
+local call = redis.call
+local clock = call('TIME')
+local now = math.floor((clock[1] * 1000000 + clock[2]) / 1000)
+
+local function stretch(key, ms)  -- first: allowed at maxmemory, and what follows then is too
+  local left = call('PTTL', key)
+  call('PEXPIRE', key, left > ms and left or ms)
+end
+
+local function holds(name, owner, mode, lease, token, note, channel)
+  if mode ~= 'x' then
+    local till = redis.pcall('ZSCORE', name, owner)
+    if type(till) ~= 'string' or tonumber(till) <= now then return false end
+    stretch(name, lease)
+    call('ZADD', name, 'GT', string.format('%.0f', now + lease), owner)
+    return true
+  end
+  local v = redis.pcall('GET', name)
+  if type(v) ~= 'string' or string.find(v, owner .. ' ', 1, true) ~= 1 then return false end
+  stretch(name, lease)
+  local was, kind, since, last, old = string.match(v, '^%S+ (%d+) (%a) (%d+) (%d+) (.*)$')
+  if note ~= old or tonumber(token) > tonumber(was) then
+    if tonumber(token) < tonumber(was) then token = was end
+    if tonumber(last) < tonumber(token) then last = token end
+    call('SET', name, table.concat({owner, token, kind, since, last, note}, ' '), 'KEEPTTL')
+    if note ~= old and channel ~= '' then redis.pcall('PUBLISH', channel, '') end
+  end
+  return true
+end
+
+local function waits(queue, owner, w)
+  local place = call('HGET', queue, owner)
+  if not place then return false end
+  local seq, rest = string.match(place, '^(%d+) %d+ %d+ (.*)$')
+  stretch(queue, w)
+  call('HSET', queue, owner, string.format('%s %.0f %d %s', seq, now + w, w, rest))
+  return true
+end
+
+local out = {}
+for i = 1, #KEYS / 4 do
+  local k, a = 4 * i - 3, 8 * i - 7
+  local owner, mode, w = ARGV[a], ARGV[a + 2], tonumber(ARGV[a + 4])
+  if mode ~= 'b' and holds(KEYS[k], owner, mode, tonumber(ARGV[a + 3]), ARGV[a + 5], ARGV[a + 7], ARGV[a + 6]) then
+    call('PEXPIRE', KEYS[k + 2], 172800000)
+    out[i] = 1
+  elseif waits(KEYS[k + 1], owner, w) then
+    out[i] = 1
+  else
+    local past = call('HGET', KEYS[k + 3], owner)
+    local what = past and string.match(past, '^%a+')
+    if what == 'passed' then
+      call('HSET', KEYS[k + 3], owner, string.gsub(past, '%d+$', string.format('%.0f', now + w)))
+      stretch(KEYS[k + 3], w)
+    end
+    out[i] = what == 'passed' and 1 or what == 'evicted' and -1 or 0
+  end
+end
+return out

@@ -1,0 +1,36 @@
+// The steps of afar's layout as requests: which script, which keys, which arguments, and what its
+// answer means.
+#pragma once
+
+#include "engines/redis/request.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace afar::engines::redis {
+
+// `channel`: where the client hears of its grants.
+std::unique_ptr<request> acquire_request(const spi::claim&, const std::string& channel,
+                                         spi::time_point by, spi::done<spi::acquire_reply>);
+std::unique_ptr<request> release_request(const spi::claim&, spi::time_point by,
+                                         spi::done<spi::release_reply>);
+std::unique_ptr<request> evict_request(const spi::resource&, const spi::owner_id&,
+                                       std::uint64_t token, spi::time_point by,
+                                       spi::done<spi::release_reply>);
+// One request for the claims [first, first + claims.size()) of a batch.
+std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std::size_t first,
+                                       std::shared_ptr<spi::renewed> each, spi::time_point by);
+
+std::unique_ptr<request> change_request(const spi::cell_change&, spi::time_point by,
+                                        spi::done<spi::cell_reply>);
+std::unique_ptr<request> record_request(const spi::ledger_change&, spi::time_point by,
+                                        spi::done<spi::ledger_reply>);
+
+// How long a silent waiter keeps its place.
+spi::milliseconds waiter_lease(const spi::claim&) noexcept;
+
+}  // namespace afar::engines::redis

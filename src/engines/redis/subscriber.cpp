@@ -1,0 +1,194 @@
+#include "engines/redis/subscriber.hpp"
+
+#include <asio/buffer.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/redirect_error.hpp>
+#include <asio/use_awaitable.hpp>
+#include <asio/write.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace afar::engines::redis {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::size_t most_recent = 1'024;
+constexpr spi::milliseconds dial_time = 2s;
+
+}  // namespace
+
+std::string subscriber::owner_key(std::string_view owner) { return std::string{"q"}.append(owner); }
+std::string subscriber::channel_key(std::string_view channel) {
+  return std::string{"s"}.append(channel);
+}
+
+subscriber::subscriber(std::shared_ptr<io> thread, address to, std::shared_ptr<visits> v,
+                       spi::host& up, std::string own)
+    : io_(std::move(thread)),
+      to_(std::move(to)),
+      visits_(std::move(v)),
+      up_(up),
+      own_(std::move(own)),
+      retry_(io_->context()) {}
+
+void subscriber::start(spi::done<spi::watch_reply> first) {
+  asio::post(io_->context(), [self = shared_from_this(), first = std::move(first)]() mutable {
+    self->channels_[self->own_].push_back(std::move(first));
+    asio::co_spawn(self->io_->context(), [self] { return self->run(); }, asio::detached);
+  });
+}
+
+void subscriber::watch(std::string channel, spi::done<spi::watch_reply> done) {
+  asio::post(io_->context(), [self = shared_from_this(), channel = std::move(channel),
+                              done = std::move(done)]() mutable {
+    waiting one;
+    one.push_back(std::move(done));
+    if (self->closed_) return self->answer(std::move(one), errc::closed);
+    // Without a connection the core looks by itself, and asks again.
+    if (!self->listening_) return self->answer(std::move(one), errc::unavailable);
+    self->channels_[channel].push_back(std::move(one.front()));
+    self->write("SUBSCRIBE", channel);
+    self->flush();
+  });
+}
+
+void subscriber::unwatch(std::string channel) {
+  asio::post(io_->context(), [self = shared_from_this(), channel = std::move(channel)] {
+    const auto at = self->channels_.find(channel);
+    if (at == self->channels_.end() || channel == self->own_) return;
+    self->answer(std::exchange(at->second, {}), errc::cancelled);
+    self->channels_.erase(channel);
+    if (!self->listening_) return;
+    self->write("UNSUBSCRIBE", channel);
+    self->flush();
+  });
+}
+
+void subscriber::close() {
+  asio::post(io_->context(), [self = shared_from_this()] {
+    self->closed_ = true;
+    self->channels_.clear();
+    self->retry_.cancel();
+    std::error_code ignored;
+    if (self->socket_) self->socket_->close(ignored);
+  });
+}
+
+bool subscriber::told(std::string_view owner) {
+  const std::lock_guard lock{m_};
+  return std::ranges::find(recent_, owner) != recent_.end();
+}
+
+// ---- the connection -----------------------------------------------------------------------------
+
+asio::awaitable<void> subscriber::run() {
+  spi::milliseconds wait = 10ms;
+  while (!closed_) {
+    dialed got = co_await dial(to_, 0, dial_time);
+    if (closed_) break;
+    if (got.failure) {
+      broken(got.failure);
+    } else {
+      socket_ = std::move(got.socket);
+      subscribe_all();
+      co_await listen();
+      wait = 10ms;
+      listening_ = false;
+      std::error_code ignored;
+      socket_->close(ignored);
+      if (!closed_) broken({errc::unavailable, "the connection broke"});
+    }
+    if (closed_) break;
+    std::error_code cancelled;
+    retry_.expires_after(wait);
+    wait = std::min<spi::milliseconds>(wait * 2, 1s);
+    co_await retry_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+  }
+}
+
+void subscriber::subscribe_all() {
+  out_.clear();
+  going_.clear();
+  write("SUBSCRIBE", own_);
+  for (const auto& [channel, who] : channels_)
+    if (channel != own_) write("SUBSCRIBE", channel);
+  flush();
+}
+
+asio::awaitable<void> subscriber::listen() {
+  decoder decode;
+  std::array<char, 16384> bytes;
+  const auto socket = socket_;
+  for (;;) {
+    std::error_code failed;
+    const std::size_t n = co_await socket->async_read_some(
+        asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, failed));
+    if (failed || !decode.feed({bytes.data(), n})) co_return;
+    for (reply r; decode.next(r);) hear(r);
+    if (decode.broken() || closed_) co_return;
+  }
+}
+
+void subscriber::write(std::string_view verb, std::string_view channel) {
+  append(out_, {verb, channel});
+}
+
+void subscriber::flush() {
+  if (!going_.empty() || out_.empty() || !socket_) return;
+  going_.swap(out_);
+  asio::async_write(
+      *socket_, asio::buffer(going_),
+      [self = shared_from_this(), socket = socket_](std::error_code failed, std::size_t) {
+        if (socket != self->socket_) return;
+        self->going_.clear();
+        if (!failed) self->flush();
+      });
+}
+
+// ---- what is heard ------------------------------------------------------------------------------
+
+void subscriber::hear(const reply& r) {
+  const visits::guard open{visits_};
+  if (!open) return;
+  const std::string& what = r.at(0).text;
+  const std::string& channel = r.at(1).text;
+  if (what == "message" && channel == own_) {
+    const std::string& text = r.at(2).text;  // "<owner> <token> <ms>"
+    std::string owner = text.substr(0, text.find(' '));
+    const std::string key = owner_key(owner);
+    {
+      const std::lock_guard lock{m_};
+      recent_.push_back(std::move(owner));
+      if (recent_.size() > most_recent) recent_.pop_front();
+    }
+    up_.wake(key);
+  } else if (what == "message") {
+    up_.wake(channel_key(channel));
+  } else if (what == "subscribe") {
+    if (channel == own_) {
+      listening_ = true;
+      // What was told meanwhile is lost: everybody looks again.
+      if (std::exchange(heard_before_, true)) up_.wake_all();
+    }
+    const auto at = channels_.find(channel);
+    if (at != channels_.end()) answer(std::exchange(at->second, {}), {});
+  } else if (r.failed()) {
+    broken({errc::denied, r.text});
+  }
+}
+
+void subscriber::answer(waiting who, const spi::status& s) {
+  const visits::guard open{visits_};
+  if (!open) return;
+  for (auto& done : who) done(s, spi::watch_reply{.recheck = true});
+}
+
+void subscriber::broken(const spi::status& why) {
+  for (auto& [channel, who] : channels_) answer(std::exchange(who, {}), why);
+}
+
+}  // namespace afar::engines::redis

@@ -1,0 +1,72 @@
+// The subscribed connection. It always hears its client's own channel, on which grants are told, and
+// the channels that somebody watches. Everything but recent_ lives on the engine's thread.
+#pragma once
+
+#include "engines/redis/dial.hpp"
+#include "engines/redis/io.hpp"
+#include "engines/visits.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <asio/steady_timer.hpp>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace afar::engines::redis {
+
+class subscriber : public std::enable_shared_from_this<subscriber> {
+ public:
+  // `own`: the client's channel.
+  subscriber(std::shared_ptr<io>, address, std::shared_ptr<visits>, spi::host&, std::string own);
+
+  void start(
+      spi::done<spi::watch_reply> first);  // told when the own channel is heard, or cannot be
+  void watch(std::string channel, spi::done<spi::watch_reply>);
+  void unwatch(std::string channel);
+  void close();
+
+  // Whether this claim's grant was told lately: it may have come before anybody watched for it.
+  bool told(std::string_view owner);
+
+  // The keys of the core's watches.
+  static std::string owner_key(std::string_view owner);      // a claim in line
+  static std::string channel_key(std::string_view channel);  // a cell, or a name that is observed
+  static bool is_owner_key(std::string_view key) { return key.starts_with('q'); }
+
+ private:
+  using waiting = std::vector<spi::done<spi::watch_reply>>;
+
+  asio::awaitable<void> run();
+  asio::awaitable<void> listen();
+  void subscribe_all();
+  void write(std::string_view verb, std::string_view channel);
+  void flush();
+  void hear(const reply&);
+  void answer(waiting, const spi::status&);
+  void broken(const spi::status&);
+
+  const std::shared_ptr<io> io_;
+  const address to_;
+  const std::shared_ptr<visits> visits_;
+  spi::host& up_;
+  const std::string own_;
+  std::shared_ptr<asio::ip::tcp::socket> socket_;
+  asio::steady_timer retry_;
+  std::map<std::string, waiting, std::less<>> channels_;  // and who waits for the server's word
+  std::string out_;
+  std::string going_;  // being written
+  bool heard_before_ = false;
+  bool listening_ = false;  // the server has confirmed the own channel
+  bool closed_ = false;
+
+  std::mutex m_;
+  std::deque<std::string> recent_;  // owners that were told of a grant
+};
+
+}  // namespace afar::engines::redis

@@ -1,0 +1,171 @@
+#include "engines/redis/survey_steps.hpp"
+
+#include "engines/redis/failure.hpp"
+#include "engines/redis/layout.hpp"
+#include "engines/redis/request.hpp"
+#include "engines/redis/subscriber.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace afar::engines::redis {
+namespace {
+
+// "<uuid>:<number>"; a zero owner for the lock of another library.
+spi::owner_id owner_of(std::string_view text) {
+  spi::owner_id id;
+  std::string hex;
+  for (const char c : text.substr(0, text.find(':')))
+    if (c != '-') hex += c;
+  if (hex.size() != 32 || text.find(':') == std::string_view::npos) return {};
+  const auto read = [](std::string_view digits, std::uint64_t& n, int base) {
+    return std::from_chars(digits.data(), digits.data() + digits.size(), n, base).ec == std::errc{};
+  };
+  const std::string_view all = hex;
+  const bool good = read(all.substr(0, 16), id.client_high, 16) &&
+                    read(all.substr(16), id.client_low, 16) &&
+                    read(text.substr(text.find(':') + 1), id.number, 10);
+  return good ? id : spi::owner_id{};
+}
+
+spi::claimant claimant_of(const reply& r) {
+  const auto number = [&](std::size_t i) { return r.at(i).integer().value_or(0); };
+  spi::claimant out;
+  out.owner = owner_of(r.at(0).text);
+  out.mode = r.at(1).text == "s" ? spi::access::shared : spi::access::exclusive;
+  out.permits = static_cast<std::uint32_t>(number(2));
+  out.token = static_cast<std::uint64_t>(number(3));
+  out.since = spi::milliseconds{number(4)};
+  out.lease_left = spi::milliseconds{number(5)};
+  out.note = r.at(6).text;
+  return out;
+}
+
+// Adds what survey.lua says of a name; nothing if it is not in use or not of the wanted kind.
+void describe(const reply& r, std::string name, const std::optional<spi::kind>& wanted,
+              spi::survey_reply& out) {
+  if (!r.is(reply::type::array)) return;
+  const auto kind = kind_of(r.at(0).text);
+  if (!kind || (wanted && *wanted != *kind)) return;
+  spi::entry e;
+  e.kind = *kind;
+  e.name = std::move(name);
+  if (r.items.size() == 2) {
+    e.value = r.at(1).integer().value_or(0);
+  } else {
+    e.limit = static_cast<std::uint32_t>(r.at(1).integer().value_or(1));
+    e.last_token = static_cast<std::uint64_t>(r.at(2).integer().value_or(0));
+    for (const reply& h : r.at(3).items) e.holders.push_back(claimant_of(h));
+    for (const reply& w : r.at(4).items) e.waiters.push_back(claimant_of(w));
+  }
+  out.entries.push_back(std::move(e));
+}
+
+template <class Give>
+void ask(link& to, std::string_view name, std::string_view family, spi::time_point by, Give give) {
+  auto r = make_request(by, std::move(give));
+  arguments{*r, scripts::survey, 4, 1}
+      .add(layout::name_key(name))
+      .add(layout::queue_key(name))
+      .add(layout::token_key(name))
+      .add(layout::cell_key(name))
+      .add(family);
+  to.submit(std::move(r));
+}
+
+// One page of all names: a step of SCAN over one index, then every name that it found.
+class page : public std::enable_shared_from_this<page> {
+ public:
+  page(std::shared_ptr<link> to, const spi::survey_query& q, spi::time_point by,
+       spi::done<spi::survey_reply> done)
+      : to_(std::move(to)), kind_(q.kind), most_(q.most), by_(by), done_(std::move(done)) {
+    // "<index> <cursor of SCAN>"
+    const std::string_view cursor = q.cursor;
+    std::from_chars(cursor.data(), cursor.data() + cursor.size(), index_);
+    if (const auto at = cursor.find(' '); at != std::string_view::npos)
+      scan_ = cursor.substr(at + 1);
+  }
+
+  void start() {
+    auto r = make_request(by_, [self = shared_from_this()](spi::status s, reply got) {
+      if (!s && got.failed()) s = failure_of(got);
+      if (s) return self->done_(std::move(s), {});
+      self->found(got);
+    });
+    append(r->words, {"SCAN", scan_, "MATCH", here().pattern, "COUNT",
+                      std::to_string(std::max<std::uint32_t>(most_, 1))});
+    to_->submit(std::move(r));
+  }
+
+ private:
+  const layout::index& here() const {
+    return layout::indexes[std::min(index_, std::size(layout::indexes) - 1)];
+  }
+
+  void found(const reply& got) {
+    std::set<std::string> names;  // SCAN may say a key twice
+    for (const reply& key : got.at(1).items)
+      if (auto name = layout::name_of(here(), key.text)) names.insert(std::move(*name));
+    const std::string& next = got.at(0).text;
+    if (next != "0")
+      out_.cursor = std::to_string(index_) + " " + next;
+    else if (index_ + 1 < std::size(layout::indexes))
+      out_.cursor = std::to_string(index_ + 1) + " 0";
+    missing_ = names.size();
+    if (names.empty()) return done_({}, std::move(out_));
+    for (const std::string& name : names)
+      ask(*to_, name, here().family, by_,
+          [self = shared_from_this(), name](spi::status s, reply r) {
+            self->described(std::move(s), r, name);
+          });
+  }
+
+  void described(spi::status s, const reply& r, const std::string& name) {
+    {
+      const std::lock_guard lock{m_};
+      if (!s && r.failed()) s = failure_of(r);
+      if (s)
+        failure_ = std::move(s);
+      else
+        describe(r, name, kind_, out_);
+      if (--missing_ > 0) return;
+    }
+    done_(std::move(failure_), std::move(out_));
+  }
+
+  const std::shared_ptr<link> to_;
+  const std::optional<spi::kind> kind_;
+  const std::uint32_t most_;
+  const spi::time_point by_;
+  spi::done<spi::survey_reply> done_;
+  std::size_t index_ = 0;
+  std::string scan_ = "0";
+
+  std::mutex m_;  // answers come on any thread
+  std::size_t missing_ = 0;
+  spi::status failure_;
+  spi::survey_reply out_;
+};
+
+}  // namespace
+
+void survey(const std::shared_ptr<link>& to, const spi::survey_query& q, spi::time_point by,
+            spi::done<spi::survey_reply> done) {
+  if (q.name.empty()) return std::make_shared<page>(to, q, by, std::move(done))->start();
+  const auto watchers = layout::watchers_channel(q.kind.value_or(spi::kind::election), q.name);
+  ask(*to, q.name, "", by,
+      [name = std::string{q.name}, kind = q.kind, watchers, done = std::move(done)](
+          spi::status s, const reply& r) mutable {
+        spi::survey_reply out;
+        if (!s && r.failed()) s = failure_of(r);
+        if (!s) describe(r, std::move(name), kind, out);
+        if (!watchers.empty()) out.watch_key = subscriber::channel_key(watchers);
+        done(std::move(s), std::move(out));
+      });
+}
+
+}  // namespace afar::engines::redis

@@ -1,0 +1,15 @@
+// What there is: one name, or all names a page at a time.
+#pragma once
+
+#include "engines/redis/link.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <memory>
+
+namespace afar::engines::redis {
+
+void survey(const std::shared_ptr<link>&, const spi::survey_query&, spi::time_point by,
+            spi::done<spi::survey_reply>);
+
+}  // namespace afar::engines::redis
