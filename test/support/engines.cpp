@@ -1,6 +1,7 @@
 #include "support/engines.hpp"
 
 #include "support/process.hpp"
+#include "support/redis_server.hpp"
 
 #include <unistd.h>
 
@@ -10,6 +11,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <ostream>
 #include <sstream>
 #include <stdexcept>
@@ -17,11 +20,15 @@
 namespace afar::test {
 namespace {
 
+constexpr const char* default_urls =
+    "memory:conf faulty+memory:conf"
 #if defined(AFAR_WITH_EMBEDDED)
-constexpr const char* default_urls = "memory:conf faulty+memory:conf local: file://{temp}/store";
-#else
-constexpr const char* default_urls = "memory:conf faulty+memory:conf";
+    " local: file://{temp}/store"
 #endif
+#if defined(AFAR_WITH_REDIS)
+    " redis://{redis}"
+#endif
+    ;
 
 std::string make_folder(const char* where) {
   std::string path = std::string{where} + "/afar-test-XXXXXX";
@@ -44,14 +51,23 @@ class run final : public ::testing::Environment {
     std::error_code ignored;
     std::filesystem::remove_all(temp_, ignored);
     std::filesystem::remove_all(runtime_, ignored);
+    redis_.reset();
   }
   const std::string& temp() const noexcept { return temp_; }
   std::size_t threads() const noexcept { return threads_; }
+  // Started by the first test that wants it.
+  const redis_server& redis() {
+    const std::lock_guard lock{mutex_};
+    if (!redis_) redis_ = std::make_unique<redis_server>();
+    return *redis_;
+  }
 
  private:
   std::size_t threads_ = 0;
   std::string temp_;
   std::string runtime_;
+  std::mutex mutex_;
+  std::unique_ptr<redis_server> redis_;
 };
 
 // gtest owns it; made before main, used from SetUp on.
@@ -82,9 +98,12 @@ std::vector<engine> read_engines() {
 }
 
 std::string filled_in(std::string url) {
-  constexpr std::string_view mark = "{temp}";
-  if (const auto at = url.find(mark); at != std::string::npos)
-    url.replace(at, mark.size(), this_run->temp());
+  const auto fill = [&](std::string_view mark, auto value) {
+    if (const auto at = url.find(mark); at != std::string::npos)
+      url.replace(at, mark.size(), value());
+  };
+  fill("{temp}", [] { return this_run->temp(); });
+  fill("{redis}", [] { return "127.0.0.1:" + std::to_string(this_run->redis().port()); });
   return url;
 }
 

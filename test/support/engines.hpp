@@ -1,5 +1,6 @@
 // The engines that the conformance suite runs over: those of AFAR_TEST_URLS (separated by spaces),
-// else all that need no server. "{temp}" in a URL stands for a folder of this test run.
+// else all that can be had here. "{temp}" in a URL stands for a folder of this test run, "{redis}" for
+// the address of a redis-server that it starts.
 #pragma once
 
 #include <afar/client.hpp>

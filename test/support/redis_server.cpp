@@ -1,0 +1,160 @@
+#include "support/redis_server.hpp"
+
+#include "support/patience.hpp"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <stdexcept>
+
+namespace afar::test {
+namespace {
+
+class connection {
+ public:
+  explicit connection(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    open_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
+  }
+  ~connection() { ::close(fd_); }
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
+
+  // The bytes that come within a second, up to a pause of 20 ms.
+  std::string ask(const std::string& words) const {
+    if (!open_ || ::send(fd_, words.data(), words.size(), MSG_NOSIGNAL) < 0) return {};
+    std::string all;
+    pollfd readable{fd_, POLLIN, 0};
+    while (::poll(&readable, 1, all.empty() ? 1'000 : 20) > 0) {
+      char bytes[4096];
+      const auto n = ::recv(fd_, bytes, sizeof bytes, 0);
+      if (n <= 0) break;
+      all.append(bytes, static_cast<std::size_t>(n));
+    }
+    return all;
+  }
+
+ private:
+  int fd_;
+  bool open_ = false;
+};
+
+std::uint16_t free_port() {
+  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in at{};
+  at.sin_family = AF_INET;
+  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof at;
+  if (::bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
+      ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0)
+    throw std::runtime_error{"no free port"};
+  ::close(fd);
+  return ntohs(at.sin_port);
+}
+
+std::string make_folder() {
+  std::string path = (std::filesystem::temp_directory_path() / "afar-redis-XXXXXX").string();
+  if (!::mkdtemp(path.data())) throw std::runtime_error{"cannot make a folder for redis-server"};
+  return path;
+}
+
+}  // namespace
+
+redis_server::redis_server(std::vector<std::string> options)
+    : options_(std::move(options)), folder_(make_folder()) {
+  // The port is free when we look; somebody else may be quicker.
+  for (int attempt = 0; attempt < 5; ++attempt) {
+    port_ = free_port();
+    try {
+      start();
+      return;
+    } catch (const std::runtime_error&) {
+      if (attempt == 4) throw;
+    }
+  }
+}
+
+redis_server::~redis_server() {
+  stop();
+  std::error_code ignored;
+  std::filesystem::remove_all(folder_, ignored);
+}
+
+void redis_server::start() {
+  std::vector<std::string> words{"redis-server",
+                                 "--port",
+                                 std::to_string(port_),
+                                 "--bind",
+                                 "127.0.0.1",
+                                 "--dir",
+                                 folder_,
+                                 "--save",
+                                 "",
+                                 "--appendonly",
+                                 "no",
+                                 "--logfile",
+                                 folder_ + "/log",
+                                 "--enable-debug-command",
+                                 "yes"};
+  words.insert(words.end(), options_.begin(), options_.end());
+  std::vector<char*> argv;
+  for (std::string& w : words) argv.push_back(w.data());
+  argv.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error{"cannot fork"};
+  if (pid_ == 0) {  // only what may be called after a fork of many threads
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    const int out = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    for (const int fd : {0, 1, 2}) ::dup2(out, fd);
+    ::execvp(argv[0], argv.data());
+    ::_exit(127);
+  }
+  bool ended = false;
+  const bool up = eventually(
+      [&] {
+        ended = ::waitpid(pid_, nullptr, WNOHANG) == pid_;
+        return ended || answers();
+      },
+      10s);
+  if (ended) pid_ = -1;
+  if (up && !ended) return;
+  stop();
+  throw std::runtime_error{"redis-server does not start (is the package installed?)"};
+}
+
+bool redis_server::answers() const {
+  const std::string answer = ask({"PING"});
+  return answer.starts_with("+PONG") || answer.starts_with("-NOAUTH");
+}
+
+void redis_server::stop() noexcept {
+  if (pid_ < 0) return;
+  ::kill(pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+  pid_ = -1;
+}
+
+void redis_server::suspend() noexcept { ::kill(pid_, SIGSTOP); }
+void redis_server::resume() noexcept { ::kill(pid_, SIGCONT); }
+
+std::string redis_server::ask(const std::vector<std::string>& words) const {
+  std::string out = "*" + std::to_string(words.size()) + "\r\n";
+  for (const std::string& w : words) out += "$" + std::to_string(w.size()) + "\r\n" + w + "\r\n";
+  return connection{port_}.ask(out);
+}
+
+}  // namespace afar::test

@@ -1,0 +1,44 @@
+// A real redis-server of this test run: on a free port of the loopback device, with a folder of its
+// own, stopped by its process id.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace afar::test {
+
+class redis_server {
+ public:
+  // Starts it and returns when it answers; throws if it does not. `options` as on the command line:
+  // {"--requirepass", "x"}. The server dies with the thread that starts it, so that a test that is
+  // killed leaves none behind: start it on the main thread.
+  explicit redis_server(std::vector<std::string> options = {});
+  redis_server(const redis_server&) = delete;
+  redis_server& operator=(const redis_server&) = delete;
+  ~redis_server();
+
+  std::uint16_t port() const noexcept { return port_; }
+  std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+
+  void stop() noexcept;     // SIGKILL: nothing is stored
+  void start();             // again, on the same port
+  void suspend() noexcept;  // SIGSTOP
+  void resume() noexcept;
+
+  // What redis-cli would print, roughly: sends one command over a connection of its own and returns
+  // the answer's bytes as they came.
+  std::string ask(const std::vector<std::string>& words) const;
+
+ private:
+  bool answers() const;
+
+  const std::vector<std::string> options_;
+  std::string folder_;
+  std::uint16_t port_ = 0;
+  pid_t pid_ = -1;
+};
+
+}  // namespace afar::test
