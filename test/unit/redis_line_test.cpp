@@ -1,0 +1,133 @@
+// The line of a name on Redis, step by step. Random torture does not catch a script that forgets to
+// move the line, because waiters look again by themselves; here nobody does.
+#include "redis_fixture.hpp"
+
+#include <string>
+
+namespace afar::test {
+namespace {
+
+class redis_line : public redis_test {
+ protected:
+  answered<spi::acquire_reply> ask(std::uint64_t n, spi::milliseconds lease = 10s,
+                                   spi::access mode = spi::access::exclusive,
+                                   kind k = kind::mutex) {
+    spi::claim a = claim_of(n, name, k);
+    a.lease = lease;
+    a.mode = mode;
+    return acquire(*engine, a);
+  }
+  std::uint64_t holder() {
+    const auto all = survey(*engine, {.name = name});
+    if (all.entries.empty() || all.entries[0].holders.empty()) return 0;
+    return all.entries[0].holders[0].owner.number;
+  }
+};
+
+TEST_F(redis_line, grants_at_once_to_the_next_when_released) {
+  ASSERT_TRUE(ask(1).reply.granted);
+  const auto refused = ask(2);
+  ASSERT_FALSE(refused.reply.granted);
+  EXPECT_EQ(refused.reply.watch_key, "q" + owner(2).text());
+  release(*engine, 1, name);
+  EXPECT_TRUE(told(2));
+  EXPECT_EQ(holder(), 2U);
+  EXPECT_GT(ask(2).reply.token, refused.reply.token);
+}
+
+TEST_F(redis_line, moves_on_when_the_front_withdraws) {
+  ASSERT_TRUE(ask(1, 10s, spi::access::shared, kind::shared_mutex).reply.granted);
+  ASSERT_FALSE(ask(2, 10s, spi::access::exclusive, kind::shared_mutex).reply.granted);
+  ASSERT_FALSE(ask(3, 10s, spi::access::shared, kind::shared_mutex).reply.granted);
+  release(*engine, 2, name);
+  EXPECT_TRUE(told(3)) << "the writer in front of it has left";
+}
+
+TEST_F(redis_line, moves_on_when_anybody_finds_the_hold_over) {
+  ASSERT_TRUE(ask(1, 50ms).reply.granted);
+  ASSERT_FALSE(ask(2).reply.granted);
+  ASSERT_TRUE(eventually([&] { return holder() == 0; }));
+  ASSERT_FALSE(ask(3).reply.granted) << "number 2 stands before it";
+  EXPECT_TRUE(told(2));
+  EXPECT_EQ(holder(), 2U);
+}
+
+TEST_F(redis_line, skips_the_dead) {
+  ASSERT_TRUE(ask(1).reply.granted);
+  ASSERT_FALSE(ask(2, 30ms).reply.granted);  // keeps its place as long as its lease would be
+  ASSERT_FALSE(ask(3, 30ms).reply.granted);
+  ASSERT_FALSE(ask(4).reply.granted);
+  ASSERT_TRUE(eventually([&] {
+    const auto all = survey(*engine, {.name = name});
+    return !all.entries.empty() && all.entries[0].waiters.size() == 1;
+  }));
+  release(*engine, 1, name);
+  EXPECT_EQ(holder(), 4U);
+}
+
+TEST_F(redis_line, gives_a_short_grant_to_who_does_not_know_of_it_yet) {
+  ASSERT_TRUE(ask(1).reply.granted);
+  ASSERT_FALSE(ask(2).reply.granted);
+  release(*engine, 1, name);
+  EXPECT_LE(survey(*engine, {.name = name}).entries.at(0).holders.at(0).lease_left, 3s);
+  ASSERT_TRUE(ask(2).reply.granted);
+  EXPECT_GT(survey(*engine, {.name = name}).entries.at(0).holders.at(0).lease_left, 9s);
+}
+
+TEST_F(redis_line, passes_a_grant_on_that_meets_a_withdrawal) {
+  ASSERT_TRUE(ask(1).reply.granted);
+  ASSERT_FALSE(ask(2).reply.granted);
+  ASSERT_FALSE(ask(3).reply.granted);
+  release(*engine, 1, name);
+  ASSERT_EQ(holder(), 2U);
+  EXPECT_EQ(release(*engine, 2, name).reply, release_reply::released);
+  EXPECT_EQ(holder(), 3U);
+}
+
+TEST_F(redis_line, leaves_only_the_token_behind) {
+  ASSERT_TRUE(ask(1).reply.granted);
+  ASSERT_FALSE(ask(2).reply.granted);
+  release(*engine, 1, name);
+  release(*engine, 2, name);
+  EXPECT_EQ(keys_like("*" + name + "*"), 1U);
+  EXPECT_EQ(keys_like("redisson_lock_token:{" + name + "}"), 1U);
+}
+
+TEST_F(redis_line, excludes_a_plain_set_nx_px_peer_both_ways) {
+  ASSERT_EQ(server->ask({"SET", name, "8f14e45f-1", "NX", "PX", "60000"}), "+OK\r\n");
+  EXPECT_FALSE(ask(1).reply.granted);
+  server->ask({"DEL", name});
+  EXPECT_TRUE(ask(1).reply.granted);
+  EXPECT_EQ(server->ask({"SET", name, "8f14e45f-2", "NX", "PX", "60000"}), "$-1\r\n");
+}
+
+TEST_F(redis_line, refuses_a_name_that_is_held_in_redissons_layout) {
+  server->ask({"HSET", name, "4b6f-uuid:1", "2"});
+  const auto got = ask(1);
+  EXPECT_EQ(got.status.code, errc::wrong_use);
+  EXPECT_NE(got.status.detail.find("layout=redisson"), std::string::npos) << got.status.detail;
+}
+
+TEST_F(redis_line, keeps_tokens_growing_when_everything_is_lost) {
+  const auto before = ask(1).reply.token;
+  server->ask({"FLUSHALL"});
+  EXPECT_GT(ask(2).reply.token, before);
+}
+
+TEST_F(redis_line, tells_the_victim_of_an_eviction) {
+  spi::claim a = claim_of(1, name);
+  a.token = acquire(*engine, a).reply.token;
+  const auto evicted = answer_of<release_reply>(
+      [&](auto done) { engine->evict(a.what, a.owner, a.token, never, std::move(done)); });
+  EXPECT_EQ(evicted.reply, release_reply::released);
+  std::promise<spi::renew_reply> told;
+  spi::claim* one[] = {&a};
+  engine->renew(one, never, [&](std::size_t, const spi::status& s, spi::renew_reply r) {
+    EXPECT_FALSE(s);
+    told.set_value(r);
+  });
+  EXPECT_EQ(told.get_future().get().why, loss::evicted);
+}
+
+}  // namespace
+}  // namespace afar::test

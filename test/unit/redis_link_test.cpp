@@ -1,0 +1,112 @@
+// The connection: what breaks it, what it does then, and what it never does.
+#include "redis_fixture.hpp"
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace afar::test {
+namespace {
+
+class redis_link : public redis_test {
+ protected:
+  // Repeats the step as the core would, until it is answered.
+  std::int64_t add_one() {
+    spi::cell_change ch = add(1, name);
+    ch.id.owner = owner(++number_);
+    ch.id.settled = number_;
+    answered<spi::cell_reply> got;
+    EXPECT_TRUE(eventually([&] {
+      got = answer_of<spi::cell_reply>(
+          [&](auto done) { engine->change(ch, boot_clock::now() + 2s, std::move(done)); });
+      return !got.status;
+    })) << got.status.detail;
+    return got.reply.value;
+  }
+  std::uint64_t number_ = 0;
+};
+
+TEST_F(redis_link, sends_a_script_that_the_server_has_forgotten) {
+  EXPECT_EQ(add_one(), 1);
+  server->ask({"SCRIPT", "FLUSH"});
+  const auto got = change(*engine, add(1, name));
+  EXPECT_FALSE(got.status) << got.status.detail;
+  EXPECT_EQ(got.reply.value, 2);
+}
+
+TEST_F(redis_link, dials_again_when_the_server_ends_the_connection) {
+  EXPECT_EQ(add_one(), 1);
+  server->ask({"CLIENT", "KILL", "TYPE", "normal"});
+  EXPECT_EQ(add_one(), 2);
+}
+
+TEST_F(redis_link, wakes_everybody_when_the_subscription_was_lost) {
+  server->ask({"CLIENT", "KILL", "TYPE", "pubsub"});
+  EXPECT_TRUE(eventually([&] {
+    for (const std::string& key : up.woken())
+      if (key == "*") return true;
+    return false;
+  }));
+}
+
+TEST_F(redis_link, ends_every_step_by_its_deadline_while_the_server_is_stopped) {
+  EXPECT_EQ(add_one(), 1);
+  server->suspend();
+  const auto took = time_of([&] {
+    const spi::cell_change ch = add(1, name);
+    const auto got = answer_of<spi::cell_reply>(
+        [&](auto done) { engine->change(ch, boot_clock::now() + 100ms, std::move(done)); });
+    EXPECT_EQ(got.status.code, errc::timed_out);
+  });
+  server->resume();
+  EXPECT_GE(took, 100ms);
+  EXPECT_LT(took, slowness * 2s);
+  add_one();
+}
+
+TEST_F(redis_link, lives_through_a_restart_of_the_server) {
+  EXPECT_EQ(add_one(), 1);
+  server->stop();
+  const spi::cell_change ch = add(1, name);
+  const auto down = answer_of<spi::cell_reply>(
+      [&](auto done) { engine->change(ch, boot_clock::now() + 100ms, std::move(done)); });
+  EXPECT_TRUE(down.status);
+  server->start();
+  EXPECT_EQ(add_one(), 1) << "it had no persistence";
+}
+
+TEST_F(redis_link, carries_the_steps_of_many_threads) {
+  constexpr int threads = 8;
+  constexpr int steps = 200;
+  std::vector<std::thread> all;
+  for (int t = 0; t < threads; ++t)
+    all.emplace_back([&] {
+      for (int i = 0; i < steps; ++i) EXPECT_FALSE(change(*engine, add(1, name)).status);
+    });
+  for (auto& t : all) t.join();
+  EXPECT_EQ(change(*engine, add(0, name)).reply.value, threads * steps);
+}
+
+TEST_F(redis_link, answers_everything_when_it_is_closed) {
+  server->suspend();
+  std::atomic<int> answers{0};
+  std::vector<spi::cell_change> changes(100, add(1, name));
+  for (const auto& ch : changes)
+    engine->change(ch, boot_clock::now() + 1h, [&](const spi::status& s, const spi::cell_reply&) {
+      EXPECT_EQ(s.code, errc::closed);
+      ++answers;
+    });
+  engine->close();
+  EXPECT_EQ(answers, 100);
+  server->resume();
+  engine->change(changes[0], boot_clock::now() + 1h,
+                 [&](const spi::status& s, const spi::cell_reply&) {
+                   EXPECT_EQ(s.code, errc::closed);
+                   ++answers;
+                 });
+  EXPECT_EQ(answers, 101);
+}
+
+}  // namespace
+}  // namespace afar::test

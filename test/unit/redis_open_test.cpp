@@ -1,0 +1,70 @@
+// What a client is refused when it opens, and in which words.
+#include "redis_fixture.hpp"
+#include "support/errors.hpp"
+
+#include <afar/client.hpp>
+
+#include <string>
+
+namespace afar::test {
+namespace {
+
+failure opening(const std::string& url) {
+  return failure_of([&] { client{url}; });
+}
+
+std::string address_of(const redis_server& s) { return "127.0.0.1:" + std::to_string(s.port()); }
+
+TEST(redis_open, needs_a_server) {
+  redis_server s;
+  const std::string url = s.url();
+  s.stop();
+  const auto f = opening(url);
+  EXPECT_EQ(f.code, errc::unavailable) << f.message;
+}
+
+TEST(redis_open, needs_the_password_and_does_not_show_it) {
+  const redis_server s{{"--requirepass", "c4nary"}};
+  EXPECT_EQ(opening(s.url()).code, errc::denied);
+  const auto wrong = opening("redis://:w0ng-c4nary@" + address_of(s));
+  EXPECT_EQ(wrong.code, errc::denied);
+  EXPECT_EQ(wrong.message.find("c4nary"), std::string::npos) << wrong.message;
+  EXPECT_NO_THROW(client{"redis://:c4nary@" + address_of(s)});
+}
+
+TEST(redis_open, serves_a_user_of_the_acl) {
+  const redis_server s;
+  s.ask({"ACL", "SETUSER", "worker", "on", ">pw", "~*", "&*", "+@all"});
+  EXPECT_NO_THROW(client{"redis://worker:pw@" + address_of(s)});
+}
+
+TEST(redis_open, refuses_a_server_that_may_drop_locks) {
+  const redis_server s{{"--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"}};
+  const auto f = opening(s.url());
+  EXPECT_EQ(f.code, errc::unsupported);
+  EXPECT_NE(f.message.find("allkeys-lru"), std::string::npos) << f.message;
+  EXPECT_NO_THROW(client{s.url() + "?eviction=accept"});
+}
+
+TEST(redis_open, refuses_a_replica) {
+  const redis_server master;
+  const redis_server replica{{"--replicaof", "127.0.0.1 " + std::to_string(master.port())}};
+  const auto f = opening(replica.url());
+  EXPECT_EQ(f.code, errc::unavailable);
+  EXPECT_NE(f.message.find("replica"), std::string::npos) << f.message;
+}
+
+TEST(redis_open, chooses_the_database) {
+  const redis_server s;
+  EXPECT_NO_THROW(client{s.url() + "/3"});
+  EXPECT_TRUE(opening(s.url() + "/99").code);
+  EXPECT_EQ(opening(s.url() + "/x").code, errc::bad_url);
+}
+
+TEST(redis_open, refuses_options_that_it_does_not_have) {
+  EXPECT_EQ(opening("redis://127.0.0.1?layout=other").code, errc::bad_url);
+  EXPECT_EQ(opening("redis://a,b").code, errc::bad_url);
+}
+
+}  // namespace
+}  // namespace afar::test
