@@ -17,6 +17,15 @@ class redis_line : public redis_test {
     a.mode = mode;
     return acquire(*engine, a);
   }
+  spi::renew_reply renewed(spi::claim& a) {
+    std::promise<spi::renew_reply> answer;
+    spi::claim* one[] = {&a};
+    engine->renew(one, never, [&](std::size_t, const spi::status& s, spi::renew_reply r) {
+      EXPECT_FALSE(s) << s.detail;
+      answer.set_value(r);
+    });
+    return answer.get_future().get();
+  }
   std::uint64_t holder() {
     const auto all = survey(*engine, {.name = name});
     if (all.entries.empty() || all.entries[0].holders.empty()) return 0;
@@ -114,19 +123,37 @@ TEST_F(redis_line, keeps_tokens_growing_when_everything_is_lost) {
   EXPECT_GT(ask(2).reply.token, before);
 }
 
+TEST_F(redis_line, renews_and_releases_when_the_server_is_full) {
+  spi::claim a = claim_of(1, name);
+  ASSERT_TRUE(acquire(*engine, a).reply.granted);
+  ASSERT_FALSE(ask(2).reply.granted);
+  server->ask({"CONFIG", "SET", "maxmemory", "1"});
+  EXPECT_EQ(renewed(a).why, loss::none);
+  EXPECT_EQ(acquire(*engine, 3, name + "/new").status.code, errc::no_room);
+  EXPECT_EQ(release(*engine, 1, name).reply, release_reply::released);
+  EXPECT_EQ(holder(), 2U);
+  EXPECT_EQ(release(*engine, 2, name).reply, release_reply::released);
+  server->ask({"CONFIG", "SET", "maxmemory", "0"});
+}
+
+TEST_F(redis_line, reserves_tokens_for_hand_overs_of_who_waits_too) {
+  ASSERT_TRUE(ask(1).reply.granted);
+  spi::claim a = claim_of(2, name);
+  a.handoffs = 16;
+  ASSERT_FALSE(acquire(*engine, a).reply.granted);
+  release(*engine, 1, name);
+  const auto got = acquire(*engine, a).reply;
+  ASSERT_TRUE(got.granted);
+  EXPECT_EQ(got.last_token, got.token + 16);
+}
+
 TEST_F(redis_line, tells_the_victim_of_an_eviction) {
   spi::claim a = claim_of(1, name);
   a.token = acquire(*engine, a).reply.token;
   const auto evicted = answer_of<release_reply>(
       [&](auto done) { engine->evict(a.what, a.owner, a.token, never, std::move(done)); });
   EXPECT_EQ(evicted.reply, release_reply::released);
-  std::promise<spi::renew_reply> told;
-  spi::claim* one[] = {&a};
-  engine->renew(one, never, [&](std::size_t, const spi::status& s, spi::renew_reply r) {
-    EXPECT_FALSE(s);
-    told.set_value(r);
-  });
-  EXPECT_EQ(told.get_future().get().why, loss::evicted);
+  EXPECT_EQ(renewed(a).why, loss::evicted);
 }
 
 }  // namespace

@@ -2,9 +2,13 @@
 #include "redis_fixture.hpp"
 #include "support/errors.hpp"
 
-#include <afar/client.hpp>
+#include "support/waiting.hpp"
+
+#include <afar/afar.hpp>
 
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace afar::test {
 namespace {
@@ -36,6 +40,84 @@ TEST(redis_open, serves_a_user_of_the_acl) {
   const redis_server s;
   s.ask({"ACL", "SETUSER", "worker", "on", ">pw", "~*", "&*", "+@all"});
   EXPECT_NO_THROW(client{"redis://worker:pw@" + address_of(s)});
+}
+
+// The rule of docs/engines/redis.md, for the prefix "app:".
+const std::vector<std::string> least_rights = {"ACL",
+                                               "SETUSER",
+                                               "worker",
+                                               "reset",
+                                               "on",
+                                               ">pw",
+                                               "~app:*",
+                                               "~afar:*:{app:*",
+                                               "~redisson_lock_token:{app:*",
+                                               "&afar:client:*",
+                                               "&afar:*:{app:*",
+                                               "&redisson_sc:{app:*",
+                                               "&redisson_countdownlatch__channel__{app:*",
+                                               "+hello",
+                                               "+select",
+                                               "+info",
+                                               "+ping",
+                                               "+client|kill",
+                                               "+eval",
+                                               "+evalsha",
+                                               "+subscribe",
+                                               "+unsubscribe",
+                                               "+publish",
+                                               "+scan",
+                                               "+time",
+                                               "+type",
+                                               "+exists",
+                                               "+del",
+                                               "+pexpire",
+                                               "+pttl",
+                                               "+persist",
+                                               "+get",
+                                               "+set",
+                                               "+hget",
+                                               "+hset",
+                                               "+hdel",
+                                               "+hmget",
+                                               "+hgetall",
+                                               "+hincrby",
+                                               "+hexists",
+                                               "+hlen",
+                                               "+zadd",
+                                               "+zscore",
+                                               "+zrem",
+                                               "+zremrangebyscore",
+                                               "+zincrby",
+                                               "+zrangebyscore",
+                                               "+zrange"};
+
+TEST(redis_open, needs_no_more_rights_than_documented) {
+  const redis_server s;
+  ASSERT_EQ(s.ask(least_rights), "+OK\r\n");
+  const client one{"redis://worker:pw@" + address_of(s) + "?prefix=app:"};
+  const client two{"redis://worker:pw@" + address_of(s) + "?prefix=app:"};
+  {
+    mutex a{one, "m"};
+    mutex b{two, "m"};
+    a.lock();
+    std::thread waits{[&] {
+      b.lock();
+      b.unlock();
+    }};
+    EXPECT_TRUE(has_waited(two));
+    a.unlock();
+    waits.join();
+  }
+  EXPECT_EQ(counter(one, "c").fetch_add(2), 0);
+  EXPECT_TRUE(leased_semaphore(one, "p", 2).try_acquire().valid());
+  shared_mutex readers{one, "s"};
+  EXPECT_TRUE(readers.try_lock_shared());
+  readers.unlock_shared();
+  latch(one, "l", 1).count_down();
+  stock(one, "k").set(1);
+  const client other{"redis://worker:pw@" + address_of(s) + "?prefix=else:"};
+  EXPECT_EQ(failure_of([&] { mutex{other, "m"}.lock(); }).code, errc::denied);
 }
 
 TEST(redis_open, refuses_a_server_that_may_drop_locks) {

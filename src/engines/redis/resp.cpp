@@ -37,7 +37,10 @@ void* make_text(const redisReadTask* task, char* bytes, std::size_t size) {
   });
 }
 void* make_array(const redisReadTask* task, int size) {
-  if (size < 0 || static_cast<std::size_t>(size) > decoder::most_items) return nullptr;
+  // A few bytes announce a level that would cost megabytes, so all of them count together.
+  auto& announced = *static_cast<std::size_t*>(task->privdata);
+  if (size < 0 || static_cast<std::size_t>(size) > decoder::most_items - announced) return nullptr;
+  announced += static_cast<std::size_t>(size);
   return make(task, [&](reply& r) {
     r.what = reply::type::array;
     r.items.resize(static_cast<std::size_t>(size));
@@ -102,6 +105,7 @@ void decoder::freed::operator()(redisReader* r) const noexcept { redisReaderFree
 
 decoder::decoder() : reader_(redisReaderCreateWithFunctions(&functions)) {
   if (!reader_) throw std::bad_alloc{};
+  reader_->privdata = &items_;
 }
 decoder::~decoder() = default;
 
@@ -128,6 +132,7 @@ bool decoder::next(reply& out) {
   const std::unique_ptr<reply> root{static_cast<reply*>(made)};
   out = std::move(*root);
   waiting_ = reader_->len - reader_->pos;
+  items_ = 0;
   return true;
 }
 

@@ -50,7 +50,7 @@ void append(std::string& out, std::initializer_list<std::string_view> words);
 class decoder {
  public:
   static constexpr std::size_t longest_text = std::size_t{64} << 20;
-  static constexpr std::size_t most_items = std::size_t{1} << 20;
+  static constexpr std::size_t most_items = std::size_t{1} << 16;  // in one reply, at all levels
 
   decoder();
   ~decoder();
@@ -71,6 +71,7 @@ class decoder {
   };
   std::unique_ptr<redisReader, freed> reader_;
   std::size_t waiting_ = 0;  // bytes fed since the last complete reply
+  std::size_t items_ = 0;    // announced in the reply that is being read
   bool broken_ = false;
   std::string why_;
 };

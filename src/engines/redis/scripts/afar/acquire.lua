@@ -10,7 +10,7 @@ if ARGV[3] == 'x' and ARGV[10] == '0' and call('EXISTS', name, queue) == 0 then
     token = tonumber(old) + 1
     call('SET', tkey, string.format('%.0f', token + more), 'PX', 172800000)
   end
-  call('SET', name, string.format('%s %.0f %s %.0f %.0f %s', ARGV[1], token, ARGV[2], math.floor(us / 1000), token + more, ARGV[12]), 'PX', ARGV[4])
+  call('SET', name, string.format('%s %.0f %s %.0f %.0f ', ARGV[1], token, ARGV[2], math.floor(us / 1000), token + more) .. ARGV[12], 'PX', ARGV[4])
   if ARGV[11] ~= '' then redis.pcall('PUBLISH', ARGV[11], '') end
   return {1, token, token + more}
 end
@@ -81,10 +81,10 @@ if place then stretch(queue, w) end
 local seq, since = string.match(place or '', '^(%d+) %d+ %d+ %a %d+ (%d+) ')
 seq = seq or string.format('%.0f', call('HINCRBY', queue, 'n', 1))
 call('HSET', queue, 'k', kind, 'l', ARGV[7], seq, owner, owner,
-  string.format('%s %.0f %d %s %d %s %s %s', seq, now + w, w, mode, n, since or text(now), ARGV[8], note))
+  string.format('%s %.0f %d %s %d %s %d %s ', seq, now + w, w, mode, n, since or text(now), more, ARGV[8]) .. note)
 if not place then stretch(queue, w) end
 head = nil  -- the queue may be a new one
-local t, last = advance(owner, lease, more)
+local t, last = advance(owner, lease)
 tell(watchers)
 if t then return {1, t, last} end
 local retry = math.floor(w / 3)

@@ -14,7 +14,7 @@ end
 local function generation()
   local line, dead, all = {}, false, call('HGETALL', queue)
   for i = 1, #all, 2 do
-    local till, w, channel = string.match(all[i + 1], '^%d+ (%d+) (%d+) b %d+ %d+ (%S+) ')
+    local till, w, channel = string.match(all[i + 1], '^%d+ (%d+) (%d+) b %d+ %d+ %d+ (%S+) ')
     if till then
       line[#line + 1] = {all[i], tonumber(till), tonumber(w), channel}
       dead = dead or tonumber(till) <= now

@@ -27,10 +27,15 @@ local function mint(more)
   return token, token + more
 end
 
+-- An exclusive holder. (Lua's format cuts a note at a zero byte; .. does not.)
+local function record(owner, token, kind, since, last, note)
+  return string.format('%s %.0f %s %.0f %.0f ', owner, token, kind, since, last) .. note
+end
+
 -- Replaces the exclusive holder's record, if it differs; its TTL stays.
 local function write(owner, token, kind, since, last, note)
   if holder and holder.token == token and holder.last == last and holder.note == note then return end
-  call('SET', name, string.format('%s %.0f %s %.0f %.0f %s', owner, token, kind, since, last, note), 'KEEPTTL')
+  call('SET', name, record(owner, token, kind, since, last, note), 'KEEPTTL')
 end
 
 -- One holder leaves the zset. Token, start and note of a holder have scores that nobody else's have.
@@ -83,7 +88,7 @@ local function give(owner, kind, mode, n, limit, ms, note, more, kept)
   local token, last = kept, kept
   if not kept then token, last = mint(more) end
   if mode == 'x' then
-    call('SET', name, string.format('%s %.0f %s %.0f %.0f %s', owner, token, kind, now, last, note), 'PX', ms)
+    call('SET', name, record(owner, token, kind, now, last, note), 'PX', ms)
     held, holder = 'x', nil
     return token, last
   end
@@ -109,10 +114,10 @@ local function front()
     if owner then
       local place = call('HGET', queue, owner)
       if place then
-        local till, w, mode, n, _, channel, note = string.match(place, '^%d+ (%d+) (%d+) (%a) (%d+) (%d+) (%S+) (.*)$')
+        local till, w, mode, n, more, channel, note = string.match(place, '^%d+ (%d+) (%d+) (%a) (%d+) %d+ (%d+) (%S+) (.*)$')
         if tonumber(till) > now then
           if head > from then call('HSET', queue, 'h', text(head)) end
-          return owner, tonumber(till), tonumber(w), mode, tonumber(n), channel, note
+          return owner, tonumber(till), tonumber(w), mode, tonumber(n), tonumber(more), channel, note
         end
       end
       call('HDEL', queue, text(head), owner)
@@ -123,10 +128,10 @@ local function front()
 end
 
 -- Grants from the front while the front fits; token and last token of `me`, if it was among them.
-local function advance(me, lease, more)
+local function advance(me, lease)
   local mine, mine_last
   while true do
-    local owner, till, w, mode, n, channel, note = front()
+    local owner, till, w, mode, n, more, channel, note = front()
     if not owner or mode == 'b' then break end
     local kl = call('HMGET', queue, 'k', 'l')
     local kind, limit = kl[1], tonumber(kl[2])
@@ -134,7 +139,7 @@ local function advance(me, lease, more)
     -- A grant that nobody has confirmed is short: waiters that died together cost little more than one of them.
     local ms = math.min(w, math.max(till - now, math.floor(w / 4)))
     if owner == me then ms = lease end
-    local token, last = give(owner, kind, mode, n, limit, ms, note, owner == me and more or 0)
+    local token, last = give(owner, kind, mode, n, limit, ms, note, more)
     call('HDEL', queue, text(head), owner)
     head = head + 1
     if head > tail then call('DEL', queue) else call('HSET', queue, 'h', text(head)) end

@@ -34,7 +34,7 @@ local function waits(queue, owner, w)
   if not place then return false end
   local seq, rest = string.match(place, '^(%d+) %d+ %d+ (.*)$')
   stretch(queue, w)
-  call('HSET', queue, owner, string.format('%s %.0f %d %s', seq, now + w, w, rest))
+  call('HSET', queue, owner, string.format('%s %.0f %d ', seq, now + w, w) .. rest)
   return true
 end
 

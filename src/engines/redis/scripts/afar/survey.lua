@@ -45,7 +45,7 @@ elseif t == 'zset' then
 end
 local places, all = {}, call('HGETALL', queue)
 for i = 1, #all, 2 do
-  local seq, till, _, mode, n, since, _, note = string.match(all[i + 1], '^(%d+) (%d+) (%d+) (%a) (%d+) (%d+) (%S+) (.*)$')
+  local seq, till, mode, n, since, note = string.match(all[i + 1], '^(%d+) (%d+) %d+ (%a) (%d+) (%d+) %d+ %S+ (.*)$')
   if seq and tonumber(till) > now then places[#places + 1] = {tonumber(seq), all[i], mode, tonumber(n), tonumber(since), till - now, note} end
   if all[i] == 'k' then kind = kind or all[i + 1] end
   if all[i] == 'l' then limit = tonumber(all[i + 1]) end
