@@ -9,6 +9,7 @@ claim_op::claim_op(std::shared_ptr<core> c, const wait_machine::limits& l, claim
     : wait_op(std::move(c), l, std::move(r.stop)),
       line_(std::move(r.line)),
       lines_up_(line_->lines_up(r.mode)),
+      waits_(r.by.waits),
       state_(std::move(state)),
       done_(std::move(done)),
       left_behind_(in_line),
@@ -43,6 +44,7 @@ void claim_op::attempt(spi::time_point by) {
   }
   if (handed_) {
     state_ = std::move(handed_);
+    left_behind_ = true;  // it was given up meanwhile? Then the hold has to be released
     granted_ = true;
     return answered({}, {.done = true});
   }

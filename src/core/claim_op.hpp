@@ -22,8 +22,10 @@ class claim_op final : public wait_op {
     handed_ = std::move(handed);
   }
 
-  // After the turn was given, without the line's mutex.
+  // After the turn was given, or given to another, without the line's mutex.
   void turn_came() { resume_soon(); }
+
+  bool waits() const noexcept { return waits_; }  // false: a try
 
   // Would a hold of another request of this client do as well?
   bool would_take(const hold_state& other) const noexcept { return state_->like(other); }
@@ -47,6 +49,7 @@ class claim_op final : public wait_op {
 
   const std::shared_ptr<local_line> line_;
   const bool lines_up_;
+  const bool waits_;
   hold_ptr state_;
   core::acquired done_;
   const spi::time_point began_ = boot_clock::now();

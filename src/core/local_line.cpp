@@ -4,6 +4,8 @@
 #include "core/hold_state.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 namespace afar::detail {
 
@@ -41,6 +43,7 @@ bool local_line::remove(const claim_op* op) noexcept {
 
 void local_line::leave() noexcept {
   std::shared_ptr<claim_op> next;
+  std::vector<std::shared_ptr<claim_op>> tries;
   {
     const std::lock_guard lock(m_);
     releasing_.store(false, std::memory_order_relaxed);
@@ -52,8 +55,12 @@ void local_line::leave() noexcept {
     line_.pop_front();
     waiting_.store(line_.size(), std::memory_order_release);
     next->give_turn();
+    // They waited for the release only; now the lock is another's, and the answer is "busy".
+    std::ranges::copy_if(line_, std::back_inserter(tries),
+                         [](const auto& op) { return !op->waits(); });
   }
   next->turn_came();
+  for (const auto& op : tries) op->turn_came();
 }
 
 bool local_line::hand_on(const std::shared_ptr<hold_state>& hold) noexcept {

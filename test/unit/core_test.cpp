@@ -102,6 +102,27 @@ TEST(core, repeats_a_release_until_it_is_confirmed) {
   EXPECT_TRUE(eventually([&] { return ended == 1; }));
 }
 
+TEST(core, says_busy_to_a_try_when_the_lock_it_saw_released_goes_to_another) {
+  scripted s;
+  const auto first = s.acquire_granted(1);
+  std::promise<hold_ptr> second;
+  s.core->start_acquire(s.request(),
+                        [&](const spi::status&, hold_ptr h) { second.set_value(std::move(h)); });
+  first->end({});
+  // While the release is under way "busy" would be wrong, so the try waits for its answer.
+  std::atomic<bool> busy{false};
+  s.core->start_acquire(
+      s.request(deadline::no_wait()),
+      [&](const spi::status& st, const hold_ptr&) { busy = st.code == errc::timed_out; });
+  EXPECT_FALSE(busy);
+  s.confirm_release();
+  EXPECT_TRUE(eventually([&] { return busy.load(); }, 200ms)) << "it waits for a holder";
+  s.grant(5, 7);
+  const auto h = second.get_future().get();
+  ASSERT_NE(h, nullptr);
+  end_and_wait(s, h);
+}
+
 TEST(core, waits_for_the_answer_to_its_own_release_before_it_says_busy) {
   scripted s;
   const auto h = s.acquire_granted(1);
