@@ -73,7 +73,8 @@ local function look(cell)
   if not (s or p) then return wrong(t) end
   held = s and 's' or 'p'
   used = -tonumber(s or p)
-  for _, o in ipairs(call('ZRANGEBYSCORE', name, '(0', now)) do drop(o) end
+  -- Milliseconds are cut off, so a lease is over only when its last one has passed.
+  for _, o in ipairs(call('ZRANGEBYSCORE', name, '(0', '(' .. text(now))) do drop(o) end
 end
 
 local function can(mode, n, limit)

@@ -55,7 +55,7 @@ end
 
 local function return_due(most)
   if not exists then return end
-  for _, id in ipairs(call('ZRANGEBYSCORE', due, '-inf', now, 'LIMIT', 0, most)) do
+  for _, id in ipairs(call('ZRANGEBYSCORE', due, '-inf', string.format('(%.0f', now), 'LIMIT', 0, most)) do
     local state, n, _, who = find(id)
     if state == 'r' then give_back(id, state, n, who, 'e') else call('ZREM', due, id) end
   end
@@ -120,7 +120,7 @@ if action == 'restock' then
 end
 
 local state, n, till, who = find(order)
-if state == 'r' and tonumber(till) <= now then
+if state == 'r' and tonumber(till) < now then
   give_back(order, state, n, who, 'e')
   state = 'e'
 end

@@ -11,7 +11,7 @@ end
 local function holds(name, owner, mode, lease, token, note, channel)
   if mode ~= 'x' then
     local till = redis.pcall('ZSCORE', name, owner)
-    if type(till) ~= 'string' or tonumber(till) <= now then return false end
+    if type(till) ~= 'string' or tonumber(till) < now then return false end
     stretch(name, lease)
     call('ZADD', name, 'GT', string.format('%.0f', now + lease), owner)
     return true

@@ -38,7 +38,7 @@ elseif t == 'zset' then
   limit = -(of['=l'] or -1)
   for i = 1, #all, 2 do
     local owner, till = all[i], of[all[i]]
-    if till > now then
+    if till > 0 and till >= now then
       add(holders, owner, kind, -(of['n:' .. owner] or -1), -(of['t:' .. owner] or 0), -(of['a:' .. owner] or -now), till - now, notes[owner] or '')
     end
   end
