@@ -32,6 +32,7 @@ wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
 void claim_op::attempt(spi::time_point by) {
   if (lines_up_) {
     const auto place = line_->enter(std::static_pointer_cast<claim_op>(shared_from_this()));
+    behind_release_ = place == local_line::place::held_up;
     if (place == local_line::place::held_up && !state_->claim().queue) {
       // "Busy" would be wrong: what is in the way is our own lock, already given up.
       held_up_ = by;

@@ -40,7 +40,7 @@ class claim_op final : public wait_op {
   void withdraw() override;
   void report(const spi::status&) override;
   bool resume() override;
-  bool waits_for_engine() const noexcept override { return left_behind_; }
+  bool waits_for_engine() const noexcept override { return left_behind_ || behind_release_; }
   bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
 
   void ask_engine(spi::time_point by);
@@ -56,6 +56,7 @@ class claim_op final : public wait_op {
   spi::time_point sent_{};
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
   std::atomic<bool> left_behind_;    // the engine may have something of this claim
+  bool behind_release_ = false;      // the line moves when the engine answers our own release
   bool asked_;                       // the observer knows that it asks
   bool granted_ = false;
   bool waited_ = false;                     // counted as one that waits
