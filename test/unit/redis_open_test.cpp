@@ -27,6 +27,19 @@ TEST(redis_open, needs_a_server) {
   EXPECT_EQ(f.code, errc::unavailable) << f.message;
 }
 
+TEST(redis_open, gives_up_in_time_when_the_server_does_not_answer) {
+  redis_server s;
+  s.suspend();
+  recording_host up;
+  const auto took = time_of([&] {
+    EXPECT_THROW(engines::open(detail::parse_url(s.url()), up, boot_clock::now() + 200ms),
+                 lock_error);
+  });
+  EXPECT_GE(took, 200ms);
+  EXPECT_LT(took, slowness * 900ms) << "closing must not wait for the dialing to end";
+  s.resume();
+}
+
 TEST(redis_open, needs_the_password_and_does_not_show_it) {
   const redis_server s{{"--requirepass", "c4nary"}};
   EXPECT_EQ(opening(s.url()).code, errc::denied);

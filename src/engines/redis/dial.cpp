@@ -106,10 +106,11 @@ asio::awaitable<void> converse(const address& to, std::int64_t before, dialed& o
 
 }  // namespace
 
-asio::awaitable<dialed> dial(const address& to, std::int64_t before, spi::milliseconds most) {
+asio::awaitable<dialed> dial(std::shared_ptr<tcp::socket> socket, const address& to,
+                             std::int64_t before, spi::milliseconds most) {
   dialed out;
   const auto context = co_await asio::this_coro::executor;
-  out.socket = std::make_shared<tcp::socket>(context);
+  out.socket = std::move(socket);
   asio::steady_timer limit{context, most};
   const auto late = std::make_shared<bool>(false);  // shared: it may fire when we have returned
   limit.async_wait([late, s = out.socket](std::error_code stopped) {

@@ -32,8 +32,10 @@ struct dialed {
   redis::server server = {};
 };
 
-// `before`: the connection that this one replaces. The server is told to end it first: a request that
-// is still on its way through it must not be carried out after what is sent here. 0: none.
-asio::awaitable<dialed> dial(const address& to, std::int64_t before, spi::milliseconds most);
+// By `socket`, which ends the dialing when it is closed. `before`: the connection that this one
+// replaces. The server is told to end it first: a request that is still on its way through it must
+// not be carried out after what is sent here. 0: none.
+asio::awaitable<dialed> dial(std::shared_ptr<asio::ip::tcp::socket> socket, const address& to,
+                             std::int64_t before, spi::milliseconds most);
 
 }  // namespace afar::engines::redis

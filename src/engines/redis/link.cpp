@@ -239,6 +239,8 @@ void link::close() noexcept {
   asio::post(io_->context(), [self = shared_from_this()] {
     self->retry_.cancel();
     self->tick_.cancel();
+    std::error_code ignored;
+    if (self->dialing_socket_) self->dialing_socket_->close(ignored);
   });
 }
 

@@ -81,8 +81,9 @@ class link : public std::enable_shared_from_this<link> {
 
   // ---- the engine's thread only
   std::shared_ptr<asio::ip::tcp::socket> socket_;
-  std::int64_t connection_ = 0;  // the server's number of the last one
-  asio::steady_timer retry_;     // also the signal that the connection broke
+  std::shared_ptr<asio::ip::tcp::socket> dialing_socket_;  // the next one
+  std::int64_t connection_ = 0;                            // the server's number of the last one
+  asio::steady_timer retry_;  // also the signal that the connection broke
   asio::steady_timer tick_;
   bool awaiting_ = false;  // readability
   int idle_ticks_ = 0;

@@ -74,7 +74,9 @@ asio::awaitable<void> link::keep_connected() {
 }
 
 asio::awaitable<bool> link::connect_once() {
-  dialed got = co_await dial(to_, connection_, dial_time);
+  dialing_socket_ = std::make_shared<asio::ip::tcp::socket>(io_->context());
+  dialed got = co_await dial(dialing_socket_, to_, connection_, dial_time);
+  dialing_socket_.reset();
   if (!got.failure) {
     connection_ = got.server.connection;
     got.failure = greeted_(got.server);

@@ -88,12 +88,12 @@ bool subscriber::told(std::string_view owner) {
 asio::awaitable<void> subscriber::run() {
   spi::milliseconds wait = 10ms;
   while (!closed_) {
-    dialed got = co_await dial(to_, 0, dial_time);
+    socket_ = std::make_shared<asio::ip::tcp::socket>(io_->context());
+    const dialed got = co_await dial(socket_, to_, 0, dial_time);
     if (closed_) break;
     if (got.failure) {
       broken(got.failure);
     } else {
-      socket_ = std::move(got.socket);
       subscribe_all();
       co_await listen();
       wait = 10ms;
