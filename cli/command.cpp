@@ -13,12 +13,25 @@ namespace {
 
 constexpr std::array all{
     verb{"run", "Runs a command while it holds a lock", add_run},
+    verb{"hold", "Holds a lock until its standard input closes", add_hold},
+    verb{"ls", "Lists what is in use", add_ls},
+    verb{"inspect", "Shows who holds a name and who waits for it", add_inspect},
+    verb{"release", "Breaks the hold of somebody else", add_release},
+    verb{"check-token", "Says whether a token still stands", add_check_token},
+    verb{"count", "Reads and changes a counter", add_count},
+    verb{"latch", "Counts down, and waits until it is zero", add_latch},
+    verb{"stock", "Sells units that must not be oversold", add_stock},
+    verb{"doctor", "Finds out whether an engine can be trusted", add_doctor},
+    verb{"gc", "Clears away what nobody uses any more", add_gc},
+    verb{"demo", "Shows the promises at work: contention, kills, pauses", add_demo},
+    verb{"demo-worker", nullptr, add_demo_worker},
+    verb{"bench", "Measures an engine", add_bench},
     verb{"version", "Prints the version", add_version},
     verb{"help", "Explains a verb", add_help},
 };
 
 int parse_and_work(const verb& v, const std::vector<std::string>& words) {
-  CLI::App app{v.summary, "afar " + std::string{v.name}};
+  CLI::App app{v.summary == nullptr ? "" : v.summary, "afar " + std::string{v.name}};
   app.get_formatter()->column_width(28);
   const auto act = v.add(app);
   try {

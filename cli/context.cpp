@@ -31,6 +31,12 @@ void context::add_to(CLI::App& app) {
   name->type_name("NAME")->group("Engine");
 }
 
+bool context::named() const {
+  const char* given = std::getenv("AFAR_URL");
+  return !url_.empty() || !url_file_.empty() || !name_.empty() ||
+         (given != nullptr && given[0] != '\0') || !read_config().default_context.empty();
+}
+
 std::string context::url() const {
   if (!url_.empty()) return url_;
   if (!url_file_.empty()) return read_url_file(url_file_);

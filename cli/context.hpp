@@ -22,6 +22,9 @@ class context {
   // Adds --url, --url-file and --context. This object must outlive the parsing.
   void add_to(CLI::App&);
 
+  // Whether anybody named an engine: without that it is the embedded one of this machine.
+  bool named() const;
+
   // May hold a password: never print it. Throws failure (64, 78).
   std::string url() const;
 

@@ -15,7 +15,8 @@ std::string overview() {
   std::string out =
       "afar: locks across machines, and across processes of this one\n\n"
       "Usage: afar VERB [options] …\n\n";
-  for (const auto& v : verbs()) out += fmt::format("  {:<12} {}\n", v.name, v.summary);
+  for (const auto& v : verbs())
+    if (v.summary != nullptr) out += fmt::format("  {:<12} {}\n", v.name, v.summary);
   out +=
       "\nExamples:\n"
       "  afar run nightly -- ./backup.sh            this machine, no server\n"

@@ -1,4 +1,4 @@
-#include "team.hpp"
+#include "demo/team.hpp"
 
 #include <afar/fence.hpp>
 
@@ -6,13 +6,13 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
-#include <array>
 #include <csignal>
+#include <string_view>
 #include <utility>
 
 extern char** environ;
 
-namespace demo {
+namespace afar::cli::demo {
 
 namespace {
 
@@ -41,6 +41,14 @@ bool has_stopped(pid_t pid) {
          info.si_pid == pid;
 }
 
+// As the system wants argument and environment lists.
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> out;
+  for (std::string& word : words) out.push_back(word.data());
+  out.push_back(nullptr);
+  return out;
+}
+
 }  // namespace
 
 team::team(place where, std::uint32_t workers, std::chrono::nanoseconds between_orders)
@@ -56,18 +64,18 @@ team::~team() {
 }
 
 team::member team::start(std::uint32_t worker, std::uint32_t life) const {
-  std::array<std::string, 7> words{"demo",
-                                   "--worker",
-                                   where_.folder,
-                                   where_.url,
-                                   std::to_string(worker),
-                                   std::to_string(life),
-                                   std::to_string(between_orders_.count())};
-  std::array<char*, words.size() + 1> arguments{};
-  for (std::size_t i = 0; i < words.size(); ++i) arguments[i] = words[i].data();
+  std::vector<std::string> words{"afar",
+                                 "demo-worker",
+                                 where_.folder,
+                                 std::to_string(worker),
+                                 std::to_string(life),
+                                 std::to_string(between_orders_.count())};
+  std::vector<std::string> settings{"AFAR_URL=" + where_.url};
+  for (char** one = environ; *one; ++one)
+    if (!std::string_view{*one}.starts_with("AFAR_URL=")) settings.emplace_back(*one);
   member m{worker, life, 0, never, history{where_.record(worker, life)}};
-  const int error =
-      ::posix_spawn(&m.pid, "/proc/self/exe", nullptr, nullptr, arguments.data(), environ);
+  const int error = ::posix_spawn(&m.pid, "/proc/self/exe", nullptr, nullptr,
+                                  pointers_to(words).data(), pointers_to(settings).data());
   if (error != 0) throw std::system_error(error, std::generic_category(), "posix_spawn");
   return m;
 }
@@ -179,4 +187,4 @@ bool team::records_complete() const {
                      [](const member& m) { return m.record.complete(); });
 }
 
-}  // namespace demo
+}  // namespace afar::cli::demo

@@ -3,7 +3,7 @@
 // time in which the process had reason to think that it held the lock.
 #pragma once
 
-#include "record.hpp"
+#include "demo/record.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace demo {
+namespace afar::cli::demo {
 
 inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
@@ -112,4 +112,4 @@ inline std::optional<std::int64_t> next_grant(const std::vector<belief>& sorted,
   return next->from - moment;
 }
 
-}  // namespace demo
+}  // namespace afar::cli::demo

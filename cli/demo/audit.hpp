@@ -1,14 +1,14 @@
 // Counts and checks a run, by nothing but what the processes recorded and the engine stores.
 #pragma once
 
-#include "run.hpp"
-#include "team.hpp"
+#include "demo/run.hpp"
+#include "demo/team.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace demo {
+namespace afar::cli::demo {
 
 struct results {
   double seconds = 0;
@@ -27,4 +27,4 @@ struct results {
 // them: the order id makes that safe.
 results audit(const place&, const options&, const team&);
 
-}  // namespace demo
+}  // namespace afar::cli::demo

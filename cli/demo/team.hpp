@@ -2,8 +2,8 @@
 // again, and collects their records.
 #pragma once
 
-#include "check.hpp"
-#include "run.hpp"
+#include "demo/check.hpp"
+#include "demo/run.hpp"
 
 #include <sys/types.h>
 
@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-namespace demo {
+namespace afar::cli::demo {
 
 struct kill_made {
   std::int64_t at = 0;
@@ -80,4 +80,4 @@ class team {
   std::minstd_rand random_;
 };
 
-}  // namespace demo
+}  // namespace afar::cli::demo

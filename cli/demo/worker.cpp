@@ -1,4 +1,4 @@
-#include "worker.hpp"
+#include "demo/worker.hpp"
 
 #include <afar/client.hpp>
 #include <afar/fence.hpp>
@@ -13,7 +13,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace demo {
+namespace afar::cli::demo {
 
 namespace {
 
@@ -134,4 +134,4 @@ int work(const place& where, std::uint32_t worker, std::uint32_t life,
   }
 }
 
-}  // namespace demo
+}  // namespace afar::cli::demo

@@ -1,4 +1,4 @@
-#include "audit.hpp"
+#include "demo/audit.hpp"
 
 #include <afar/client.hpp>
 #include <afar/stock.hpp>
@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-namespace demo {
+namespace afar::cli::demo {
 
 namespace {
 
@@ -103,4 +103,4 @@ results audit(const place& where, const options& wanted, const team& crew) {
   return r;
 }
 
-}  // namespace demo
+}  // namespace afar::cli::demo

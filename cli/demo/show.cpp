@@ -1,10 +1,11 @@
-#include "show.hpp"
+#include "demo/show.hpp"
 
 #include <unistd.h>
+#include <nlohmann/json.hpp>
 
 #include <cstdio>
 
-namespace demo {
+namespace afar::cli::demo {
 
 namespace {
 
@@ -38,7 +39,7 @@ void display::begin(const place& where) {
       "Some are killed (SIGKILL) while they hold or wait, and started again; now and then a "
       "holder\n"
       "is paused past its lease of %lld ms and then tries to write as if nothing had happened.\n\n",
-      wanted_.workers, grouped(wanted_.stock).c_str(), where.url.c_str(),
+      wanted_.workers, grouped(wanted_.stock).c_str(), where.shown_url.c_str(),
       static_cast<long long>(lease.count()));
   std::fflush(stdout);
 }
@@ -76,25 +77,29 @@ void display::table(const results& r) const {
 }
 
 void display::json(const results& r) const {
-  std::printf(
-      "{\"workers\": %u, \"stock\": %lld, \"seconds\": %.2f, \"acquisitions\": %llu, "
-      "\"wait_p50_ms\": %.3f, \"wait_p99_ms\": %.3f, \"kills\": %llu, \"killed_holding\": %llu, "
-      "\"killed_waiting\": %llu, \"kill_to_grant_p50_ms\": %.3f, \"kill_to_grant_max_ms\": %.3f, "
-      "\"pauses\": %llu, \"stale_writes_refused\": %llu, \"stale_writes_accepted\": %llu, "
-      "\"sold\": %lld, \"remaining\": %lld, \"oversold\": %lld, \"overlaps\": %llu, "
-      "\"tokens_out_of_order\": %llu, \"broken\": %zu}\n",
-      wanted_.workers, static_cast<long long>(wanted_.stock), r.seconds,
-      static_cast<unsigned long long>(r.acquisitions), r.wait_p50, r.wait_p99,
-      static_cast<unsigned long long>(r.kills), static_cast<unsigned long long>(r.killed_holding),
-      static_cast<unsigned long long>(r.killed_waiting), r.crash_p50, r.crash_most,
-      static_cast<unsigned long long>(r.pauses), static_cast<unsigned long long>(r.stale_refused),
-      static_cast<unsigned long long>(r.stale_accepted), static_cast<long long>(r.sold),
-      static_cast<long long>(r.remaining), static_cast<long long>(r.oversold),
-      static_cast<unsigned long long>(r.overlaps),
-      static_cast<unsigned long long>(r.tokens_out_of_order), r.broken.size());
-  for (const std::string& text : r.broken) std::fprintf(stderr, "BROKEN: %s\n", text.c_str());
+  const nlohmann::ordered_json out{{"workers", wanted_.workers},
+                                   {"stock", wanted_.stock},
+                                   {"seconds", r.seconds},
+                                   {"acquisitions", r.acquisitions},
+                                   {"wait_p50_ms", r.wait_p50},
+                                   {"wait_p99_ms", r.wait_p99},
+                                   {"kills", r.kills},
+                                   {"killed_holding", r.killed_holding},
+                                   {"killed_waiting", r.killed_waiting},
+                                   {"kill_to_grant_p50_ms", r.crash_p50},
+                                   {"kill_to_grant_max_ms", r.crash_most},
+                                   {"pauses", r.pauses},
+                                   {"stale_writes_refused", r.stale_refused},
+                                   {"stale_writes_accepted", r.stale_accepted},
+                                   {"sold", r.sold},
+                                   {"remaining", r.remaining},
+                                   {"oversold", r.oversold},
+                                   {"overlaps", r.overlaps},
+                                   {"tokens_out_of_order", r.tokens_out_of_order},
+                                   {"broken", r.broken}};
+  std::printf("%s\n", out.dump().c_str());
 }
 
 void display::end(const results& r) { wanted_.json ? json(r) : table(r); }
 
-}  // namespace demo
+}  // namespace afar::cli::demo

@@ -1,12 +1,12 @@
 // What the user sees: one live line on a terminal, plain lines elsewhere, and a table at the end.
 #pragma once
 
-#include "audit.hpp"
+#include "demo/audit.hpp"
 
 #include <cstdint>
 #include <string>
 
-namespace demo {
+namespace afar::cli::demo {
 
 class display {
  public:
@@ -26,4 +26,4 @@ class display {
   double next_ = 0;
 };
 
-}  // namespace demo
+}  // namespace afar::cli::demo

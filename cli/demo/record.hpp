@@ -21,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-namespace demo {
+namespace afar::cli::demo {
 
 enum class act : std::uint32_t {
   none,       // a slot that was claimed by a process that died before it filled it
@@ -164,4 +164,4 @@ class history {
   recorder record_;
 };
 
-}  // namespace demo
+}  // namespace afar::cli::demo

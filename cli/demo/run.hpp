@@ -1,20 +1,19 @@
 // What the supervisor and its workers agree on: options, names and the files of a run.
 #pragma once
 
-#include "record.hpp"
+#include "demo/record.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <string>
 
-namespace demo {
+namespace afar::cli::demo {
 
 struct options {
   std::uint32_t workers = 8;
   std::int64_t stock = 1'000;
   double seconds = 7;
-  std::string url;  // empty: the embedded engine in a folder of this run
   bool json = false;
 };
 
@@ -30,7 +29,8 @@ struct control {
 // The folder of a run holds the control file, the fence, the protected file and all records.
 struct place {
   std::string folder;
-  std::string url;
+  std::string url;        // with its password: never printed, and given to workers by environment
+  std::string shown_url;  // without
 
   std::string control() const { return folder + "/control"; }
   std::string fence() const { return folder + "/fence"; }
@@ -54,4 +54,4 @@ struct entry {
   std::uint32_t life = 0;
 };
 
-}  // namespace demo
+}  // namespace afar::cli::demo
