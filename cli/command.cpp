@@ -21,6 +21,7 @@ constexpr std::array all{
     verb{"count", "Reads and changes a counter", add_count},
     verb{"latch", "Counts down, and waits until it is zero", add_latch},
     verb{"stock", "Sells units that must not be oversold", add_stock},
+    verb{"elect", "Runs a command while this host leads", add_elect},
     verb{"doctor", "Finds out whether an engine can be trusted", add_doctor},
     verb{"gc", "Clears away what nobody uses any more", add_gc},
     verb{"demo", "Shows the promises at work: contention, kills, pauses", add_demo},

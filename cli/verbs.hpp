@@ -26,6 +26,7 @@ work add_count(CLI::App&);
 work add_demo(CLI::App&);
 work add_demo_worker(CLI::App&);
 work add_doctor(CLI::App&);
+work add_elect(CLI::App&);
 work add_gc(CLI::App&);
 work add_help(CLI::App&);
 work add_hold(CLI::App&);
