@@ -37,9 +37,9 @@ int left_by(const interruption& end) {
 }
 
 hold take_it(const client& locks, const run_plan& p, const interruption& end) {
-  limit by;
-  if (p.wait) by = boot_clock::now() + *p.wait;
-  hold mine = take_once(locks, p, by, end.token());
+  // A lock that is free is taken even if standard input is closed already.
+  hold mine = take_once(locks, p, boot_clock::time_point{}, {});
+  if (!mine && p.wait != milliseconds{0}) mine = take_once(locks, p, limit_of(p.wait), end.token());
   if (!mine) throw failure{exit_code::not_acquired, conflict(locks, p.name)};
   return mine;
 }
@@ -52,7 +52,8 @@ int keep_it(hold mine, const options& o, const interruption& end) {
     print(std::to_string(token));
   keep(mine, end.token());
   std::error_code lost;
-  const auto why = mine.why();
+  // Somebody may have broken it since the last renewal: then nobody has told us why.
+  const auto why = mine.why() == loss_reason::none ? loss_reason::evicted : mine.why();
   mine.release(lost);
   if (lost == errc::lost)
     throw failure{exit_code::lost, fmt::format("{} was lost ({}); token {} is over",

@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <stop_token>
 #include <thread>
@@ -90,6 +91,12 @@ int sleep_until_continued(const signals& from, wire& front) {
 
 }  // namespace
 
+limit limit_of(const std::optional<milliseconds>& wait) {
+  constexpr milliseconds longest = std::chrono::hours{24 * 365 * 100};  // more has no nanoseconds
+  if (!wait) return std::nullopt;
+  return boot_clock::now() + std::min(*wait, longest);
+}
+
 hold take_once(const client& c, const run_plan& p, const limit& by, const std::stop_token& stop) {
   const acquire_options o{.stop = stop};
   const auto plain = [&](auto&& lock) {
@@ -130,8 +137,7 @@ hold take_once(const client& c, const run_plan& p, const limit& by, const std::s
 }
 
 taken take(const client& c, const run_plan& p, const signals& from, wire& front) {
-  limit by;
-  if (p.wait) by = boot_clock::now() + *p.wait;
+  const limit by = limit_of(p.wait);
   // Most locks are free: then no thread is needed to listen.
   if (hold got = take_once(c, p, boot_clock::time_point{}, {})) return {std::move(got), 0};
   if (p.wait == milliseconds{0}) return {};

@@ -20,6 +20,7 @@ struct taken {
 
 // Until when; none: for ever.
 using limit = std::optional<boot_clock::time_point>;
+limit limit_of(const std::optional<milliseconds>& wait);
 
 // Waits and listens to nobody but `stop`. An empty hold: not in time.
 hold take_once(const client&, const run_plan&, const limit& by, const std::stop_token& stop);

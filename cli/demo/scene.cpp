@@ -3,6 +3,7 @@
 #include "demo/audit.hpp"
 #include "demo/show.hpp"
 #include "demo/team.hpp"
+#include "failure.hpp"
 
 #include <afar/client.hpp>
 #include <afar/stock.hpp>
@@ -71,6 +72,9 @@ double supervise(const options& wanted, team& crew, std::atomic<phase>& now_on, 
 
 place prepare(const std::string& folder, const std::string& url, std::int64_t units) {
   place where{folder, url, {}};
+  if (url.find("memory:") != std::string::npos)
+    throw failure{exit_code::usage,
+                  "the demo is of several processes, and memory: is of one; use file:///path"};
   if (url.empty()) {
     where.url = "file://" + folder + "/locks";
     std::filesystem::create_directory(folder + "/locks");
