@@ -53,15 +53,17 @@ int hold_and_run(const run_plan& p, hold lock, const signals& from, const termin
                 tty};
   front.send({news::what::started, command.group()});
   lost = supervision{p, lock, command, from, tty, front}.run();
-  if (!lost) keep_until(since + p.at_least, from, front);
+  if (lost)
+    return p.when_lost == run_plan::on_lost::kill ? number(exit_code::lost) : command.code();
+  keep_until(since + p.at_least, from, front);
   std::error_code ec;
   lock.release(ec);
   if (ec == errc::unknown_outcome) message(p.name + ": the release was not confirmed");
   // Found out only now: somebody broke the lock after its last renewal.
-  const bool broken = ec == errc::lost && !lost && p.at_least == milliseconds{0};
+  const bool broken = ec == errc::lost && p.at_least == milliseconds{0};
   if (broken) message("the lock " + p.name + " was lost before the command ended");
-  return (lost || broken) && p.when_lost == run_plan::on_lost::kill ? number(exit_code::lost)
-                                                                    : command.code();
+  return broken && p.when_lost == run_plan::on_lost::kill ? number(exit_code::lost)
+                                                          : command.code();
 }
 
 int work_for(const run_plan& p, const signals& from, const terminal& tty, wire& front) {
