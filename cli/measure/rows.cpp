@@ -1,4 +1,4 @@
-#include "bench/rows.hpp"
+#include "measure/rows.hpp"
 
 #include <afar/counter.hpp>
 #include <afar/mutex.hpp>
