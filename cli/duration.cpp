@@ -16,7 +16,8 @@ struct unit {
 // From large to small: in "1h30m" each unit is smaller than the one before.
 constexpr std::array<unit, 5> units{
     {{"d", 86'400'000}, {"h", 3'600'000}, {"m", 60'000}, {"s", 1'000}, {"ms", 1}}};
-constexpr double longest = 1e15;  // 31,000 years; far from any overflow
+constexpr double longest =
+    100 * 365 * 86'400'000.0;  // a century; as nanoseconds it is far from any overflow
 
 std::string_view leading_letters(std::string_view text) noexcept {
   std::size_t n = 0;

@@ -1,4 +1,5 @@
 // How a run ends when something goes wrong: nothing of the command's group runs without the lock.
+#include "core/client_state.hpp"
 #include "process/actor.hpp"
 #include "program.hpp"
 #include "support/patience.hpp"
@@ -35,6 +36,17 @@ class run_end : public ::testing::TestWithParam<on> {
     const auto at = p.out().find("group=") + 6;
     EXPECT_TRUE(eventually([&] { return p.out().find('\n', at) != std::string::npos; }));
     return static_cast<pid_t>(std::stol(p.out().substr(at)));
+  }
+
+  void break_lock(const std::string& name) {
+    const client locks = stage.client();
+    const auto seen = stage.look(name);
+    ASSERT_EQ(seen.holders.size(), 1U);
+    spi::release_reply reply{};
+    const auto failed = locks.state()->get().evict({seen.kind, seen.name}, seen.holders[0].owner,
+                                                   seen.holders[0].token, reply);
+    ASSERT_FALSE(failed);
+    ASSERT_EQ(reply, spi::release_reply::released);
   }
 
   scene stage;
@@ -97,10 +109,10 @@ TEST_P(run_end, a_command_that_ignores_term_is_killed_before_its_lease_can_be_ta
   EXPECT_TRUE(p->says("the lock x is lost"));
 }
 
-TEST_P(run_end, a_lock_that_was_broken_by_somebody_stops_the_command) {
+// A keeper that sleeps for longer than its lease has lost it when it wakes up.
+TEST_P(run_end, a_lock_that_was_overtaken_stops_the_command) {
   auto p = run({"--lease", "600ms", "x", "-c", "echo group=$$; read line"});
   const pid_t group = group_of(*p);
-  // A keeper that sleeps for longer than its lease has lost it when it wakes up.
   const pid_t keeper = keeper_of(*p);
   ::kill(keeper, SIGSTOP);
   actor next{stage};
@@ -109,6 +121,23 @@ TEST_P(run_end, a_lock_that_was_broken_by_somebody_stops_the_command) {
   EXPECT_EQ(p->ends(), 80);
   EXPECT_THAT(members_of_group(group), IsEmpty());
   EXPECT_EQ(next.ask("valid"), "1") << "the late release changed something";
+}
+
+TEST_P(run_end, a_lock_that_was_broken_by_somebody_stops_the_command) {
+  auto p = run({"--lease", "600ms", "x", "-c", "echo group=$$; read line"});
+  const pid_t group = group_of(*p);
+  break_lock("x");
+  EXPECT_EQ(p->ends(), 80);
+  EXPECT_THAT(members_of_group(group), IsEmpty());
+}
+
+TEST_P(run_end, a_lock_that_was_broken_unseen_before_the_commands_end_is_told_too) {
+  auto p = run({"--lease", "1h", "x", "-c", "echo group=$$; read line"});
+  group_of(*p);
+  break_lock("x");
+  p->type("\n");
+  EXPECT_EQ(p->ends(), 80);
+  EXPECT_TRUE(p->says("was lost before the command ended"));
 }
 
 TEST_P(run_end, a_loss_is_only_told_if_so_wished) {
