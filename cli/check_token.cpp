@@ -53,7 +53,7 @@ int check(const options& o) {
 work add_check_token(CLI::App& app) {
   const auto o = std::make_shared<options>();
   app.add_option("NAME", o->name, "The lock")->required();
-  app.add_option("TOKEN", o->token, "The token to check")->required();
+  add_number(app, "TOKEN", o->token, "The token to check")->required();
   app.add_flag("--json", o->json, "As JSON");
   o->where.add_to(app);
   app.footer(

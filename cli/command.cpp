@@ -67,7 +67,7 @@ int run_verb(const std::vector<std::string>& words) noexcept {
     message(e.what());
     return number(e.code());
   } catch (const lock_error& e) {
-    message(e.what());
+    message(words_of(e));
     return number(code_of(e.code()));
   } catch (const std::exception& e) {
     message(e.what());

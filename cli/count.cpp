@@ -79,10 +79,10 @@ work add_count(CLI::App& app) {
   app.add_option("NAME", o->name, "The counter")->required();
   app.add_option("ACTION", o->action, "show (default), add, sub, set, wait, erase")
       ->check(CLI::IsMember({"show", "add", "sub", "set", "wait", "erase"}));
-  app.add_option("N", o->operand,
-                 "How much (add, sub: 1), or the value that it shall not have any more (wait)");
-  app.add_option("--min", o->min, "Refuse to go below");
-  app.add_option("--max", o->max, "Refuse to go above");
+  add_number(app, "N", o->operand,
+             "How much (add, sub: 1), or the value that it shall not have any more (wait)");
+  add_number(app, "--min", o->min, "Refuse to go below");
+  add_number(app, "--max", o->max, "Refuse to go above");
   add_duration(app, "-w,--wait", o->wait, "Wait at most so long");
   app.add_flag("--json", o->json, "As JSON");
   o->where.add_to(app);

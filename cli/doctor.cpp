@@ -55,7 +55,7 @@ void examine_engine(const doctor::opener& open, examination& e) {
     if (error.code() == errc::bad_url) throw;
     if (e.url.empty()) e.url = error.resource();
     e.findings.push_back(
-        {grade::failure, "engine", error.what(), "nothing can be locked before this is mended"});
+        {grade::failure, "engine", words_of(error), "nothing can be locked before this is mended"});
   }
 }
 

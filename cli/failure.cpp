@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 
 namespace afar::cli {
 namespace {
@@ -48,6 +49,12 @@ exit_code code_of(const std::error_code& code) noexcept {
       return exit_code::unavailable;
   }
   return exit_code::unavailable;
+}
+
+std::string words_of(const lock_error& e) {
+  const std::string_view text = e.what();
+  constexpr std::string_view name = "afar: ";
+  return std::string{text.starts_with(name) ? text.substr(name.size()) : text};
 }
 
 void message(const std::string& text) noexcept {

@@ -22,6 +22,9 @@ class failure : public std::runtime_error {
 // Which exit code an error of the library is.
 exit_code code_of(const std::error_code&) noexcept;
 
+// What it says, without the library's own "afar: ".
+std::string words_of(const lock_error&);
+
 // "afar: <text>\n" on stderr, in one write, so that lines of several processes do not mix.
 void message(const std::string& text) noexcept;
 

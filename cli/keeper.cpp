@@ -89,7 +89,7 @@ int keep(const run_plan& p, const signals& from, const terminal& tty, int end) n
     message(e.what());
     return number(e.code());
   } catch (const lock_error& e) {
-    message(e.what());
+    message(words_of(e));
     return number(code_of(e.code()));
   } catch (const std::exception& e) {
     message(e.what());

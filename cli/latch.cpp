@@ -63,8 +63,8 @@ work add_latch(CLI::App& app) {
   app.add_option("NAME", o->name, "The latch")->required();
   app.add_option("ACTION", o->action, "show (default), down, wait, arrive (down, then wait)")
       ->check(CLI::IsMember({"show", "down", "wait", "arrive"}));
-  app.add_option("N", o->n, "How much to count down (1)");
-  app.add_option("--count", o->expected, "What it counts from; whoever comes first sets it");
+  add_number(app, "N", o->n, "How much to count down (1)");
+  add_number(app, "--count", o->expected, "What it counts from; whoever comes first sets it");
   add_duration(app, "-w,--wait", o->wait, "Wait at most so long");
   app.add_flag("--json", o->json, "As JSON");
   o->where.add_to(app);

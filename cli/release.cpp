@@ -86,7 +86,8 @@ int break_it(const options& o) {
 work add_release(CLI::App& app) {
   const auto o = std::make_shared<options>();
   app.add_option("NAME", o->name, "What to release")->required();
-  app.add_option("--token", o->token, "Of the hold that is meant, as inspect shows it")->required();
+  add_number(app, "--token", o->token, "Of the hold that is meant, as inspect shows it")
+      ->required();
   app.add_option("--reason", o->reason, "Why; kept in the audit record")
       ->required()
       ->type_name("TEXT");

@@ -104,11 +104,11 @@ work add_stock(CLI::App& app) {
                  "show (default), set, add, remove, take, put-back, reserve, commit, cancel, erase")
       ->check(CLI::IsMember({"show", "set", "add", "remove", "take", "put-back", "reserve",
                              "commit", "cancel", "erase"}));
-  app.add_option("UNITS", o->units, "How many (take, reserve: 1)");
+  add_number(app, "UNITS", o->units, "How many (take, reserve: 1)");
   app.add_option("--order", o->order, "The order's id: repeated, it takes effect once")
       ->type_name("ID");
   app.add_option("--buyer", o->buyer, "Who buys")->type_name("TEXT");
-  app.add_option("--per-buyer", o->per_buyer, "set: units that one buyer may have (no limit)");
+  add_number(app, "--per-buyer", o->per_buyer, "set: units that one buyer may have (no limit)");
   add_duration(app, "--for", o->hold_for, "reserve: how long");
   app.add_flag("--json", o->json, "As JSON");
   o->where.add_to(app);

@@ -1,5 +1,7 @@
 #include "doctor/probe.hpp"
 
+#include "failure.hpp"
+
 #include <afar/counter.hpp>
 #include <afar/fence.hpp>
 #include <afar/mutex.hpp>
@@ -85,7 +87,7 @@ finding probe(const opener& open) {
   try {
     wrong = try_everything(open);
   } catch (const lock_error& e) {
-    wrong = e.what();
+    wrong = words_of(e);
   }
   if (wrong.empty())
     return {grade::ok, "probe", "acquire, renew, contend, fence and release passed", {}};

@@ -43,6 +43,9 @@ TEST_F(cells, count_refuses_wrong_use) {
   EXPECT_EQ(run({"count", "n", "double"}).code, 64);
   EXPECT_EQ(run({"count", "n", "set"}).code, 64);
   EXPECT_EQ(run({"count", "n", "add", "much"}).code, 64);
+  const auto huge = run({"count", "n", "set", "99999999999999999999"});
+  EXPECT_EQ(huge.code, 64);
+  EXPECT_THAT(huge.err, HasSubstr("is no number from -9223372036854775808"));
   const hold lock = mutex(locks, "lock").acquire();
   const auto a = run({"count", "lock", "add"});
   EXPECT_EQ(a.code, 64);

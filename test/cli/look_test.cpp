@@ -115,7 +115,9 @@ TEST_F(look, gc_removes_what_an_erased_stock_left) {
 TEST_F(look, verbs_say_that_the_engine_is_away) {
   env["AFAR_URL"] = "file:///proc/nowhere";
   for (const char* verb : {"ls", "gc"}) EXPECT_EQ(run({verb}).code, 69) << verb;
-  EXPECT_EQ(run({"inspect", "x"}).code, 69);
+  const auto a = run({"inspect", "x"});
+  EXPECT_EQ(a.code, 69);
+  EXPECT_THAT(a.err, ::testing::StartsWith("afar: file:///proc/nowhere: unavailable: "));
   EXPECT_EQ(run({"check-token", "x", "1"}).code, 69);
 }
 
