@@ -2,7 +2,6 @@
 
 #include "failure.hpp"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -48,9 +47,10 @@ struct program {
   std::vector<char*> environment;
 };
 
-// Between fork and exec of a process with threads: system calls only.
+// Between vfork and exec: system calls only. The parent's memory is ours until then, so the error
+// needs no pipe.
 [[noreturn]] void become(const program& p, const signals& from, const terminal& tty, pid_t parent,
-                         int report) noexcept {
+                         volatile int& error) noexcept {
   ::setpgid(0, 0);
   if (tty.plain()) tty.give(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -58,8 +58,7 @@ struct program {
   std::signal(SIGTTOU, SIG_DFL);
   ::sigprocmask(SIG_SETMASK, &from.before(), nullptr);
   ::execvpe(p.arguments[0], p.arguments.data(), p.environment.data());
-  const int error = errno;
-  [[maybe_unused]] const auto told = ::write(report, &error, sizeof error);
+  error = errno;
   ::_exit(number(exit_code::cannot_execute));
 }
 
@@ -74,23 +73,14 @@ child::child(const std::vector<std::string>& command, const surroundings& s, con
              const terminal& tty) {
   const auto texts = environment(s);
   const program p{pointers(command), pointers(texts)};
-  int ends[2];
-  if (::pipe2(ends, O_CLOEXEC) != 0) fail(command[0], errno);
   const pid_t self = ::getpid();
-  group_ = ::fork();
-  if (group_ == 0) become(p, from, tty, self, ends[1]);
-  ::close(ends[1]);
-  if (group_ < 0) {
-    ::close(ends[0]);
-    fail("cannot fork", errno);
-  }
-  ::setpgid(group_, group_);  // whoever comes first
-  int error = 0;
-  ssize_t got = 0;
-  do got = ::read(ends[0], &error, sizeof error);
-  while (got < 0 && errno == EINTR);
-  ::close(ends[0]);
-  if (got != sizeof error) return;  // closed by the exec
+  volatile int error = 0;
+  // vfork: a fork would copy the page tables of a process that has mapped an engine. Nothing that
+  // the parent could do meanwhile is urgent; renewals have a thread of their own.
+  group_ = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  if (group_ == 0) become(p, from, tty, self, error);
+  if (group_ < 0) fail("cannot fork", errno);
+  if (error == 0) return;
   ::waitpid(group_, nullptr, 0);
   tty.take_back(group_);
   fail(command[0], error);

@@ -65,8 +65,9 @@ void add_kinds(CLI::App& app, run_options& o) {
 void add_lease(CLI::App& app, run_options& o) {
   add_duration(app, "--lease", o.plan.lease, "How long others wait if this host dies (30s)");
   add_duration(app, "--at-least", o.at_least, "Keep the lock at least so long");
-  add_duration(app, "--kill-after", o.plan.kill_after,
-               "Grace between TERM and KILL when the lock is lost (10s, at most half the lease)");
+  add_duration(
+      app, "--kill-after", o.plan.kill_after,
+      "Grace between TERM and KILL when the lock is lost (10s, at most a third of the lease)");
   app.add_option("--on-lost", o.on_lost, "kill (default) or warn")
       ->check(CLI::IsMember({"kill", "warn"}))
       ->type_name("WHAT");
@@ -91,8 +92,8 @@ run_plan plan_of(run_options o, std::vector<std::string> words) {
     p.limit = o.limit;
   }
   if (o.nonblock) p.wait = milliseconds{0};
-  if (p.lease && p.kill_after && *p.kill_after > *p.lease / 2)
-    refuse("--kill-after is more than half of --lease: there would be no time to renew it");
+  if (p.lease && p.kill_after && *p.kill_after > *p.lease / 3)
+    refuse("--kill-after is more than a third of --lease: there would be no time to renew it");
   p.at_least = o.at_least.value_or(milliseconds{0});
   p.when_lost = o.on_lost == "warn" ? run_plan::on_lost::warn : run_plan::on_lost::kill;
   return std::move(p);

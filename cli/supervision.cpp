@@ -35,8 +35,8 @@ supervision::supervision(const run_plan& p, const hold& h, child& c, const signa
       terminal_(t),
       wire_(w),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      grace_(std::min<duration>(p.kill_after.value_or(10s), whole_of(h) / 2)),
-      margin_(whole_of(h) / 50),
+      grace_(std::min<duration>(p.kill_after.value_or(10s), whole_of(h) / 3)),
+      margin_(std::min<duration>(2s, whole_of(h) / 10)),
       in_foreground_(t.plain()) {}
 
 supervision::~supervision() { ::close(bell_); }
@@ -78,7 +78,7 @@ void supervision::look_at_child() {
 void supervision::look_at_lock(time_point now) {
   if (lost_ || child_.ended()) return;
   if (!hold_.valid()) return lose(std::string{word(hold_.why())}, now);
-  if (plan_.when_lost == run_plan::on_lost::kill && now >= hold_.valid_until() - grace_)
+  if (plan_.when_lost == run_plan::on_lost::kill && now >= term_at())
     lose("it could not be renewed", now);
 }
 
@@ -98,12 +98,16 @@ void supervision::begin_end(time_point now) {
   due_ = now + grace_;
 }
 
+supervision::time_point supervision::term_at() const noexcept {
+  return hold_.valid_until() - margin_ - grace_;  // (inv 2)
+}
+
 supervision::time_point supervision::kill_at() const noexcept {
   return std::min(due_, hold_.valid_until() - margin_);  // (inv 2)
 }
 
 void supervision::step(time_point now) {
-  if (phase_ == phase::left_over && now >= due_) begin_end(now);
+  if (phase_ == phase::left_over && now >= std::min(due_, term_at())) begin_end(now);
   if (phase_ == phase::ending && now >= kill_at()) {
     phase_ = phase::killed;
     child_.send(SIGKILL);
@@ -113,8 +117,7 @@ void supervision::step(time_point now) {
 supervision::time_point supervision::next_step() const noexcept {
   auto next = time_point::max();
   if (phase_ == phase::running && !lost_)
-    next = plan_.when_lost == run_plan::on_lost::kill ? hold_.valid_until() - grace_
-                                                      : hold_.valid_until();
+    next = plan_.when_lost == run_plan::on_lost::kill ? term_at() : hold_.valid_until();
   if (phase_ == phase::left_over) next = due_;
   if (phase_ == phase::ending) next = kill_at();
   return child_.ended() ? std::min(next, boot_clock::now() + look_again) : next;

@@ -3,8 +3,9 @@
 // Invariants
 //   1. While the hold is valid and renewed, only the front's death or the command's own end begins
 //      the end of the group.
-//   2. The group gets SIGTERM `grace` before the hold stops to be valid and SIGKILL `margin` before
-//      it, if no renewal was confirmed: it is gone before another can hold the lock.
+//   2. If no renewal is confirmed, the group gets SIGKILL `margin` before the hold stops to be valid
+//      and SIGTERM `grace` before that: it is gone before another can hold the lock, even if this
+//      machine is so busy that we are late. Both fit between two renewals, at a third of the lease.
 //   3. run() returns when nobody of the group is left.
 #pragma once
 
@@ -33,6 +34,7 @@ class supervision {
 
   void sleep(time_point until) const noexcept;
   time_point next_step() const noexcept;
+  time_point term_at() const noexcept;
   time_point kill_at() const noexcept;
   void listen();
   void hear(int signal);

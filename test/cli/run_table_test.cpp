@@ -256,6 +256,19 @@ TEST_P(run_table, stdin_is_the_commands) {
   EXPECT_THAT(p.out(), HasSubstr("[hello]"));
 }
 
+TEST_P(run_table, files_of_the_caller_are_inherited_and_those_of_the_engine_are_not) {
+  write_file(stage.path("text"), "from the caller");
+  const std::string line = std::string{AFAR_BINARY} +
+                           " run x -- sh -c 'cat <&7; ls -l /proc/self/fd' 7< " +
+                           stage.path("text");
+  program p{GetParam(), {"sh", "-c", line}, env};
+  ASSERT_EQ(p.ends(), 0);
+  EXPECT_THAT(p.out(), HasSubstr("from the caller"));
+  EXPECT_THAT(p.out(), ::testing::Not(HasSubstr("/engine")));
+  EXPECT_THAT(p.out(), ::testing::Not(HasSubstr("socket:")));
+  EXPECT_THAT(p.out(), ::testing::Not(HasSubstr("signalfd")));
+}
+
 INSTANTIATE_TEST_SUITE_P(, run_table, ::testing::Values(on::pipes, on::terminal),
                          [](const auto& i) { return i.param == on::pipes ? "pipes" : "terminal"; });
 

@@ -72,12 +72,12 @@ TEST_F(run_terminal, the_command_is_in_the_foreground_and_gives_it_back) {
 TEST_F(run_terminal, stops_and_continues_with_its_shell_and_keeps_the_lock) {
   auto sh = shell();
   ASSERT_TRUE(sh.says("prompt> "));
-  sh.type(afar_run + "--lease 1s x -c 'echo in; read line; echo got=$line'\n");
+  sh.type(afar_run + "--lease 3s x -c 'echo in; read line; echo got=$line'\n");
   ASSERT_TRUE(sh.says(line("in")));
   const auto before = stage.look("x").holders.at(0).token;
   sh.type(ctrl_z);
   ASSERT_TRUE(sh.says("Stopped")) << sh.out();
-  hold_still(1500ms);  // longer than the lease
+  hold_still(4s);  // longer than the lease
   const auto seen = stage.look("x");
   ASSERT_EQ(seen.holders.size(), 1U);
   EXPECT_EQ(seen.holders[0].token, before);
@@ -113,7 +113,7 @@ TEST_F(run_terminal, a_pipeline_keeps_the_foreground_until_the_command_asks_for_
   sh.type(afar_run + "x -c 'echo in; read line; echo got=$line' | cat\n");
   ASSERT_TRUE(sh.says(line("in")));
   sh.type("hello\n");
-  EXPECT_TRUE(sh.says(line("got=hello"))) << sh.out();
+  ASSERT_TRUE(sh.says(line("got=hello") + "prompt> ")) << sh.out();
   sh.type(afar_run + "x -c 'echo on; while :; do sleep 0.05; done' | cat; echo en''d\n");
   ASSERT_TRUE(sh.says(line("on")));
   sh.type(ctrl_c);
