@@ -28,7 +28,11 @@ std::string conflict(const client& c, const std::string& name) {
   if (e->holders.size() > 1) out += fmt::format(" and {} more", e->holders.size() - 1);
   out += fmt::format(" for {}; lease ends in {}; token {}; {} waiting", show(first.since),
                      show(first.lease_left), first.token, e->waiters.size());
-  if (e->kind == usage::leased_semaphore) out += fmt::format("; {} permits are out", state_of(*e));
+  if (e->kind == usage::leased_semaphore) {
+    std::uint64_t permits = 0;
+    for (const auto& h : e->holders) permits += h.permits;
+    out += fmt::format("; {} of {} permits are out", permits, e->limit);
+  }
   return out;
 }
 
