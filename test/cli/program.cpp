@@ -206,8 +206,10 @@ std::vector<pid_t> children_of(pid_t pid) {
 }
 
 std::string contents(const std::string& path) {
-  std::ifstream file{path, std::ios::binary};
-  return {std::istreambuf_iterator<char>{file}, {}};
+  const std::ifstream file{path, std::ios::binary};
+  std::ostringstream out;
+  out << file.rdbuf();  // does not throw when a process whose file this is ends meanwhile
+  return out.str();
 }
 
 void write_file(const std::string& path, const std::string& text) {
