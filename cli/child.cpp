@@ -49,9 +49,11 @@ struct program {
 
 // Between vfork and exec: system calls only. The parent's memory is ours until then, so the error
 // needs no pipe.
-[[noreturn]] void become(const program& p, const signals& from, const terminal& tty, pid_t parent,
-                         volatile int& error) noexcept {
+[[noreturn]] void become(const program& p, const signals& from, const terminal& tty,
+                         const wire& front, pid_t parent, volatile int& error) noexcept {
   ::setpgid(0, 0);
+  // By the command itself: whoever kills the keeper from now on finds a front that knows the group.
+  front.send({news::what::started, ::getpid()});
   if (tty.plain()) tty.give(::getpid());
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(number(exit_code::lost));
@@ -70,7 +72,7 @@ struct program {
 }  // namespace
 
 child::child(const std::vector<std::string>& command, const surroundings& s, const signals& from,
-             const terminal& tty) {
+             const terminal& tty, const wire& front) {
   const auto texts = environment(s);
   const program p{pointers(command), pointers(texts)};
   const pid_t self = ::getpid();
@@ -78,10 +80,11 @@ child::child(const std::vector<std::string>& command, const surroundings& s, con
   // vfork: a fork would copy the page tables of a process that has mapped an engine. Nothing that
   // the parent could do meanwhile is urgent; renewals have a thread of their own.
   group_ = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
-  if (group_ == 0) become(p, from, tty, self, error);
+  if (group_ == 0) become(p, from, tty, front, self, error);
   if (group_ < 0) fail("cannot fork", errno);
   if (error == 0) return;
   ::waitpid(group_, nullptr, 0);
+  front.send({news::what::started, 0});
   tty.take_back(group_);
   fail(command[0], error);
 }

@@ -3,6 +3,7 @@
 
 #include "signals.hpp"
 #include "terminal.hpp"
+#include "wire.hpp"
 
 #include <sys/types.h>
 
@@ -20,10 +21,10 @@ class child {
     std::string holder;
   };
 
-  // Starts it in a new group, in the foreground of the terminal if that is plain. Throws failure:
-  // 126, 127. It is killed if the caller's thread dies.
+  // Starts it in a new group, in the foreground of the terminal if that is plain, and tells the front
+  // of it. Throws failure: 126, 127. It is killed if the caller's thread dies.
   child(const std::vector<std::string>& command, const surroundings&, const signals&,
-        const terminal&);
+        const terminal&, const wire& front);
   child(const child&) = delete;
   child& operator=(const child&) = delete;
 

@@ -13,7 +13,7 @@ struct news {
   enum class what : std::uint8_t {
     signal,   // front to keeper: number
     stopped,  // keeper to front: the command, or the wait, has stopped
-    started   // keeper to front: the process id of the command
+    started   // command to front: its process id; 0: it could not be started
   };
   what kind{};
   std::int32_t number = 0;

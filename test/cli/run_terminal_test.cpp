@@ -72,14 +72,14 @@ TEST_F(run_terminal, the_command_is_in_the_foreground_and_gives_it_back) {
 TEST_F(run_terminal, stops_and_continues_with_its_shell_and_keeps_the_lock) {
   auto sh = shell();
   ASSERT_TRUE(sh.says("prompt> "));
-  sh.type(afar_run + "--lease 3s x -c 'echo in; read line; echo got=$line'\n");
+  sh.type(afar_run + "--lease 3s --kill-after 100ms x -c 'echo in; read line; echo got=$line'\n");
   ASSERT_TRUE(sh.says(line("in")));
   const auto before = stage.look("x").holders.at(0).token;
   sh.type(ctrl_z);
   ASSERT_TRUE(sh.says("Stopped")) << sh.out();
   hold_still(4s);  // longer than the lease
   const auto seen = stage.look("x");
-  ASSERT_EQ(seen.holders.size(), 1U);
+  ASSERT_EQ(seen.holders.size(), 1U) << sh.out();
   EXPECT_EQ(seen.holders[0].token, before);
   sh.type("fg\n");
   sh.type("hello\n");
