@@ -50,15 +50,9 @@ int hold_and_run(const run_plan& p, hold lock, const signals& from, const termin
                  .token = lock.token(),
                  .holder = this_host() + ":" + std::to_string(::getpid())},
                 from,
-<<<<<<< HEAD
-                tty};
-  front.send({news::what::started, command.group()});
-  lost = supervision{p, lock, command, from, tty, front}.run();
-=======
                 tty,
                 front};
-  const bool lost = supervision{p, lock, command, from, tty, front}.run();
->>>>>>> refs/heads/cli
+  lost = supervision{p, lock, command, from, tty, front}.run();
   if (lost)
     return p.when_lost == run_plan::on_lost::kill ? number(exit_code::lost) : command.code();
   keep_until(since + p.at_least, from, front);

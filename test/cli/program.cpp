@@ -207,21 +207,10 @@ std::vector<pid_t> children_of(pid_t pid) {
 
 // Not by a stream: that throws when a process of /proc ends meanwhile.
 std::string contents(const std::string& path) {
-<<<<<<< HEAD
   const std::ifstream file{path, std::ios::binary};
   std::ostringstream out;
   out << file.rdbuf();  // does not throw when a process whose file this is ends meanwhile
   return out.str();
-=======
-  std::string text;
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) return text;
-  char part[4096];
-  for (ssize_t n = 0; (n = ::read(fd, part, sizeof part)) > 0;)
-    text.append(part, static_cast<std::size_t>(n));
-  ::close(fd);
-  return text;
->>>>>>> refs/heads/cli
 }
 
 void write_file(const std::string& path, const std::string& text) {
