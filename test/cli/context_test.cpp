@@ -124,7 +124,21 @@ TEST_F(contexts, a_password_is_in_no_message_and_no_list_of_processes) {
       "file:///dev/shm?secret=" + canary,
       "faulty+redis://user:" + canary + "@host?drop=" + "2",
   };
-  const std::vector<words_of> verbs{{"run", "x", "true"}, {"run", "-n", "-s", "x", "true"}};
+  const std::vector<words_of> verbs{{"run", "x", "true"},
+                                    {"run", "-n", "-s", "x", "true"},
+                                    {"elect", "x", "true"},
+                                    {"hold", "x"},
+                                    {"ls"},
+                                    {"inspect", "x"},
+                                    {"check-token", "x", "1"},
+                                    {"release", "x", "--token", "1", "--reason", "r"},
+                                    {"count", "x"},
+                                    {"latch", "x"},
+                                    {"stock", "x", "show"},
+                                    {"doctor"},
+                                    {"gc"},
+                                    {"demo", "--seconds", "1"},
+                                    {"bench"}};
   for (const auto& url : urls) {
     write_file(stage.path("url"), url + "\n");
     configure("default = \"c\"\n[contexts.c]\nurl = \"" + url + "\"\n");
