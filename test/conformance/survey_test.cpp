@@ -1,7 +1,7 @@
 // Looking at what is in use, and breaking a hold.
 #include "support/engines.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
+#include "support/renewed_lease.hpp"
 #include "support/threads.hpp"
 #include "support/waiting.hpp"
 
@@ -18,8 +18,6 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-constexpr milliseconds short_lease = slowness * 300ms;
 
 class surveys : public engine_test {
  protected:
@@ -144,7 +142,7 @@ AFAR_FOR_EVERY_ENGINE(surveys);
 class evictions : public surveys {};
 
 TEST_P(evictions, break_the_hold_and_tell_the_victim) {
-  const client victim = connect({.lease = short_lease});
+  const client victim = connect({.lease = renewed_lease});
   const hold mine = mutex(victim, name).acquire();
   EXPECT_TRUE(evict(one, name, mine.token()));
   EXPECT_TRUE(eventually([&] { return mine.lost().stop_requested(); }));
