@@ -10,7 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <ranges>
+#include <utility>
+#include <vector>
 
 namespace afar::cli {
 namespace {
@@ -88,8 +92,12 @@ int diagnose(const options& o) {
   examination e;
   examine_engine(open, e);
   for (auto& f : doctor::examine_machine()) e.findings.push_back(std::move(f));
-  // Worst first; the order of the checks otherwise.
-  std::ranges::stable_sort(e.findings, std::greater{}, &finding::how);
+  // Worst first; the order of the checks otherwise. Not stable_sort: clang calls libstdc++'s deprecated.
+  std::vector<finding> sorted;
+  for (const auto how : {grade::failure, grade::warning, grade::ok})
+    std::ranges::copy(e.findings | std::views::filter([&](auto& f) { return f.how == how; }),
+                      std::back_inserter(sorted));
+  e.findings = std::move(sorted);
   o.json ? print_findings(e) : print_page(e);
   return number(e.count(grade::failure) == 0 ? exit_code::ok : exit_code::negative);
 }
