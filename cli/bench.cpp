@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 namespace afar::cli {
@@ -29,7 +30,7 @@ constexpr std::size_t bar_width = 20;
 // In eighths of a character, so that small differences show.
 std::string bar(double part) {
   static constexpr const char* ends[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-  const auto eighths = static_cast<std::size_t>(part * bar_width * 8 + 0.5);
+  const auto eighths = static_cast<std::size_t>(std::lround(part * bar_width * 8));
   std::string out;
   for (std::size_t i = 0; i < eighths / 8; ++i) out += "█";
   return out + ends[eighths % 8];

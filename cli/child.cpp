@@ -79,7 +79,7 @@ child::child(const std::vector<std::string>& command, const surroundings& s, con
   volatile int error = 0;
   // vfork: a fork would copy the page tables of a process that has mapped an engine. Nothing that
   // the parent could do meanwhile is urgent; renewals have a thread of their own.
-  group_ = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork)
+  group_ = ::vfork();  // NOLINT: see above
   if (group_ == 0) become(p, from, tty, front, self, error);
   if (group_ < 0) fail("cannot fork", errno);
   if (error == 0) return;

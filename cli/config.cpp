@@ -96,7 +96,8 @@ class reader {
         return out;
       }
       if (quote == '"' && text[i] == '\\') {
-        if (++i == text.size() || (text[i] != '"' && text[i] != '\\'))
+        ++i;
+        if (i == text.size() || (text[i] != '"' && text[i] != '\\'))
           fail("only \\\" and \\\\ may be escaped");
       }
       out += text[i];

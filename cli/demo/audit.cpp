@@ -14,6 +14,7 @@ namespace {
 void audit_lock(const team& crew, const std::vector<life>& lives, results& r) {
   const std::vector<belief> held = beliefs(lives);
   std::vector<std::int64_t> waits;
+  waits.reserve(held.size());
   for (const belief& b : held) waits.push_back(b.from - b.asked);
   r.acquisitions = held.size();
   r.wait_p50 = percentile(waits, 0.50);

@@ -6,6 +6,7 @@
 #include "demo/record.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -100,7 +101,7 @@ inline double percentile(std::vector<std::int64_t> ns, double part) {
   if (ns.empty()) return 0;
   std::sort(ns.begin(), ns.end());
   const auto last = static_cast<double>(ns.size() - 1);
-  return static_cast<double>(ns[static_cast<std::size_t>(last * part + 0.5)]) / 1e6;
+  return static_cast<double>(ns[static_cast<std::size_t>(std::lround(last * part))]) / 1e6;
 }
 
 // How long after `moment` the next grant was; nothing: there was none.

@@ -80,7 +80,7 @@ place prepare(const std::string& folder, const std::string& url, std::int64_t un
     std::filesystem::create_directory(folder + "/locks");
     std::filesystem::permissions(folder + "/locks", std::filesystem::perms::owner_all);
   }
-  std::ofstream{where.protected_file()};
+  const std::ofstream empty{where.protected_file()};
   const client locks{where.url};
   where.shown_url = locks.url();
   stock{locks, where.stock_name()}.set(units);

@@ -44,6 +44,7 @@ bool has_stopped(pid_t pid) {
 // As the system wants argument and environment lists.
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> out;
+  out.reserve(words.size() + 1);
   for (std::string& word : words) out.push_back(word.data());
   out.push_back(nullptr);
   return out;
@@ -178,6 +179,7 @@ team::totals team::so_far() const {
 
 std::vector<life> team::lives() const {
   std::vector<life> all;
+  all.reserve(past_.size());
   for (const member& m : past_) all.push_back({m.worker, m.life, m.record.events(), m.death});
   return all;
 }

@@ -44,6 +44,7 @@ row measure(std::string what, unsigned threads, nanoseconds time, Once once) {
   std::barrier together{static_cast<std::ptrdiff_t>(threads) + 1};
   std::atomic<bool> over{false};
   std::vector<std::future<durations>> crew;
+  crew.reserve(threads);
   for (unsigned i = 0; i < threads; ++i)
     crew.push_back(std::async(std::launch::async, [&, i] {
       durations mine;
@@ -75,6 +76,7 @@ nanoseconds time_of(Work work) {
 row own_names(const opener& open, unsigned threads, nanoseconds time) {
   const client one = open();
   std::vector<std::unique_ptr<mutex>> locks;
+  locks.reserve(threads);
   for (unsigned i = 0; i < threads; ++i)
     locks.push_back(std::make_unique<mutex>(one, name_of("own", i)));
   return measure("lock + unlock, own names", threads, time, [&](unsigned i) {
@@ -88,6 +90,7 @@ row own_names(const opener& open, unsigned threads, nanoseconds time) {
 row one_name(const opener& open, unsigned threads, nanoseconds time) {
   std::vector<client> clients;
   std::vector<std::unique_ptr<mutex>> locks;
+  locks.reserve(threads);
   for (unsigned i = 0; i < threads; ++i) {
     clients.push_back(open());
     locks.push_back(std::make_unique<mutex>(clients.back(), name_of("one")));
