@@ -63,15 +63,8 @@ std::span<const verb> verbs() noexcept { return all; }
 int run_verb(const std::vector<std::string>& words) noexcept {
   try {
     return find_and_work(words);
-  } catch (const failure& e) {
-    message(e.what());
-    return number(e.code());
-  } catch (const lock_error& e) {
-    message(words_of(e));
-    return number(code_of(e.code()));
-  } catch (const std::exception& e) {
-    message(e.what());
-    return number(exit_code::unavailable);
+  } catch (...) {
+    return tell_failure();
   }
 }
 

@@ -61,6 +61,21 @@ void message(const std::string& text) noexcept {
   write_all(STDERR_FILENO, "afar: " + text + "\n");  // nobody to tell if it fails
 }
 
+int tell_failure() noexcept {
+  try {
+    throw;
+  } catch (const failure& e) {
+    message(e.what());
+    return number(e.code());
+  } catch (const lock_error& e) {
+    message(words_of(e));
+    return number(code_of(e.code()));
+  } catch (const std::exception& e) {
+    message(e.what());
+    return number(exit_code::unavailable);
+  }
+}
+
 void print(const std::string& text) {
   if (!write_all(STDOUT_FILENO, text + "\n"))
     throw failure{exit_code::negative, std::string{"cannot write: "} + std::strerror(errno)};

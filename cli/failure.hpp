@@ -28,6 +28,9 @@ std::string words_of(const lock_error&);
 // "afar: <text>\n" on stderr, in one write, so that lines of several processes do not mix.
 void message(const std::string& text) noexcept;
 
+// In a catch block: says what the exception says; the exit code that it leads to.
+int tell_failure() noexcept;
+
 // "…\n" on stdout; throws failure when it cannot be written.
 void print(const std::string& text);
 

@@ -85,15 +85,8 @@ int keep(const run_plan& p, const signals& from, const terminal& tty, int end) n
   try {
     wire front{end};
     return work_for(p, from, tty, front);
-  } catch (const failure& e) {
-    message(e.what());
-    return number(e.code());
-  } catch (const lock_error& e) {
-    message(words_of(e));
-    return number(code_of(e.code()));
-  } catch (const std::exception& e) {
-    message(e.what());
-    return number(exit_code::unavailable);
+  } catch (...) {
+    return tell_failure();
   }
 }
 
