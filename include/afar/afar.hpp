@@ -19,3 +19,5 @@
 #include <afar/recursive_mutex.hpp>
 #include <afar/shared_mutex.hpp>
 #include <afar/stock.hpp>
+#include <afar/survey.hpp>
+#include <afar/upkeep.hpp>

@@ -43,6 +43,7 @@ struct client_options {
   std::optional<std::uint32_t> handoff = {};  // 16; hand-overs inside this client in a row, 0: none
   std::optional<std::string> prefix = {};     // ""; put before every name
   std::optional<std::string> label = {};      // ""; shown to others beside host, pid and command
+  std::optional<std::string> command = {};    // the program's name; shown to others
   std::optional<guarantee> require = {};      // none; refuse at open instead of surprising later
   std::shared_ptr<afar::observer> observer = {};  // none; told what happens, see observer.hpp
   std::chrono::milliseconds connect_timeout{5'000};

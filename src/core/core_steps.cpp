@@ -97,11 +97,16 @@ struct ledger_step {
   void settle(core& c) { c.end_op(change.id); }
 };
 
+// Owns its texts: it may be answered after the caller has given up.
 struct survey_step {
   using reply = spi::survey_reply;
   survey_request request;
+  std::string name{request.query.name};
+  std::string cursor{request.query.cursor};
 
   void send(core& c, spi::time_point by, spi::done<reply> done) {
+    request.query.name = name;
+    request.query.cursor = cursor;
     c.engine().survey(request.query, by, std::move(done));
   }
   wait_op::attempted judge(core&, const reply& r) {
@@ -112,12 +117,33 @@ struct survey_step {
 
 struct evict_step {
   using reply = spi::release_reply;
-  spi::resource what;
+  spi::kind kind;
+  std::string name;  // owned, see survey_step
   spi::owner_id owner;
   std::uint64_t token;
 
   void send(core& c, spi::time_point by, spi::done<reply> done) {
-    c.engine().evict(what, owner, token, by, std::move(done));
+    c.engine().evict({kind, name}, owner, token, by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core&) {}
+};
+
+struct examine_step {
+  using reply = std::vector<finding>;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    c.engine().examine(by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core&) {}
+};
+
+struct collect_step {
+  using reply = std::uint64_t;
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    c.engine().collect(by, std::move(done));
   }
   wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
   void settle(core&) {}
@@ -221,7 +247,17 @@ spi::status core::survey(survey_request r, spi::survey_reply& out) {
 
 spi::status core::evict(const spi::resource& what, const spi::owner_id& owner, std::uint64_t token,
                         spi::release_reply& out) {
-  return run_step(*this, one_answer(*this), {}, evict_step{what, owner, token}, out);
+  evict_step step{
+      .kind = what.kind, .name = std::string{what.name}, .owner = owner, .token = token};
+  return run_step(*this, one_answer(*this), {}, std::move(step), out);
+}
+
+spi::status core::examine(std::vector<finding>& out) {
+  return run_step(*this, one_answer(*this), {}, examine_step{}, out);
+}
+
+spi::status core::collect(std::uint64_t& records) {
+  return run_step(*this, one_answer(*this), {}, collect_step{}, records);
 }
 
 }  // namespace afar::detail

@@ -2,7 +2,8 @@
 #include <afar/error.hpp>
 #include <afar/observer.hpp>
 
-#include <cstdio>
+#include "core/visible.hpp"
+
 #include <optional>
 
 namespace afar {
@@ -99,42 +100,6 @@ class afar_category final : public std::error_category {
   }
 };
 
-// The length of the well-formed UTF-8 character that `text` starts with; 0 if there is none, or
-// if it is a control character.
-std::size_t printable_prefix(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return first >= 0x20 && first != 0x7f ? 1 : 0;
-  const std::size_t length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-  }
-  const unsigned second = byte(1);
-  const bool control = first == 0xc2 && second < 0xa0;  // terminals obey these too
-  const bool overlong = (first == 0xe0 && second < 0xa0) || (first == 0xf0 && second < 0x90);
-  const bool beyond = (first == 0xed && second > 0x9f) || (first == 0xf4 && second > 0x8f);
-  return control || overlong || beyond ? 0 : length;
-}
-
-// Names and answers may hold any byte, and what() ends up in terminals and logs.
-std::string visible(std::string_view text, std::size_t most) {
-  std::string out;
-  while (!text.empty()) {
-    const std::size_t length = printable_prefix(text);
-    std::string unit{text.substr(0, length)};
-    if (length == 0) {
-      char escaped[8];
-      std::snprintf(escaped, sizeof escaped, "\\x%02x", static_cast<unsigned char>(text[0]));
-      unit = escaped;
-    }
-    if (out.size() + unit.size() > most) return out + "...";
-    out += unit;
-    text.remove_prefix(length == 0 ? 1 : length);
-  }
-  return out;
-}
-
 constexpr std::size_t longest_shown_resource = 200;
 constexpr std::size_t longest_shown_detail = 1'000;
 
@@ -153,8 +118,8 @@ const std::error_category& category() noexcept {
 
 lock_error::lock_error(std::error_code code, std::string resource, std::string_view detail)
     : std::system_error(code), resource_(std::move(resource)) {
-  what_ = "afar: " + visible(resource_, longest_shown_resource) + ": " + code.message();
-  if (!detail.empty()) what_ += ": " + visible(detail, longest_shown_detail);
+  what_ = "afar: " + detail::visible(resource_, longest_shown_resource) + ": " + code.message();
+  if (!detail.empty()) what_ += ": " + detail::visible(detail, longest_shown_detail);
 }
 
 lock_error::~lock_error() = default;

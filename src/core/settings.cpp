@@ -115,7 +115,10 @@ settings make_settings(const client_options& options, spi::url& where) {
     out.require = c->value;
   }
   const auto label = from.choose("label", options.label, as_it_is);
-  out.note = note::of_this_process(label ? label->value : std::string{}).encode();
+  auto self = note::of_this_process(label ? label->value : std::string{});
+  if (auto c = from.choose("command", options.command, as_it_is))
+    self.command = std::move(c->value);
+  out.note = self.encode();
   out.observer = options.observer;
   out.url = where.printable;
   return out;

@@ -40,8 +40,8 @@ struct settings {
   }
 };
 
-// Takes the keys that are the client's (lease margin patience handoff prefix label require) out of
-// where.options. Throws lock_error: errc::bad_url / errc::bad_argument, naming key, value and range.
+// Takes the keys that are the client's (lease margin patience handoff prefix label command require)
+// out of where.options. Throws lock_error: errc::bad_url / errc::bad_argument, naming key, value and range.
 settings make_settings(const client_options&, spi::url& where);
 
 // Throw lock_error(errc::bad_argument) that says what is allowed.

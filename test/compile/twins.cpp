@@ -129,6 +129,14 @@ AFAR_TWIN(afar::client, stats);
 AFAR_TWIN(afar::client, url);
 AFAR_TWIN(afar::fence, admit, 1, ec);
 
+static_assert(requires(const afar::client c, const std::string name, std::error_code ec) {
+  { afar::survey(c, "", ec) } noexcept;
+  { afar::inspect(c, name, ec) } noexcept;
+  { afar::evict(c, name, 1, ec) } noexcept;
+  { afar::examine(c, ec) } noexcept;
+  { afar::collect(c, ec) } noexcept;
+});
+
 static_assert(std::is_nothrow_constructible_v<afar::client, std::string_view, afar::client_options,
                                               std::error_code&>);
 

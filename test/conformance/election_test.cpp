@@ -1,7 +1,7 @@
 // Elections. A campaign is also among the locks of locks_test.cpp.
 #include "support/engines.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
+#include "support/renewed_lease.hpp"
 #include "support/threads.hpp"
 #include "support/waiting.hpp"
 
@@ -113,12 +113,12 @@ TEST_P(elections, refuse_a_proclamation_of_one_that_leads_no_longer) {
 }
 
 TEST_P(elections, keep_what_was_proclaimed_through_renewals) {
-  const client c = connect({.lease = slowness * 150ms});
+  const client c = connect({.lease = renewed_lease});
   election mine{c, name};
   hold lead = mine.campaign("first");
   mine.proclaim(lead, "second");
   const auto before = lead.valid_until();
-  EXPECT_TRUE(eventually([&] { return lead.valid_until() > before + slowness * 100ms; }));
+  EXPECT_TRUE(eventually([&] { return lead.valid_until() > before + renewed_lease / 2; }));
   EXPECT_EQ(election(two, name).current()->value, "second");
 }
 

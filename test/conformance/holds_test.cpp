@@ -1,7 +1,7 @@
 // Holds as values: moved, released, emptied, and tied to their client.
 #include "support/any_lock.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
+#include "support/renewed_lease.hpp"
 
 #include <optional>
 #include <utility>
@@ -86,10 +86,10 @@ TEST_P(holds, keep_what_they_hold_when_moved_to_themselves) {
 TEST_P(holds, outlive_their_primitive_and_keep_the_client_open) {
   hold mine;
   {
-    const client c = connect({.lease = slowness * 300ms});
+    const client c = connect({.lease = renewed_lease});
     mine = source_of(c)->acquire();
   }
-  hold_still(slowness * 500ms);
+  hold_still(renewed_lease * 3 / 2);
   EXPECT_TRUE(mine.valid());
   EXPECT_TRUE(busy());
   mine.release();

@@ -1,7 +1,7 @@
 // Leases: kept by renewal, ended by time, and nobody is disturbed by a late release.
 #include "support/any_lock.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
+#include "support/renewed_lease.hpp"
 #include "support/threads.hpp"
 
 #include <atomic>
@@ -10,17 +10,15 @@
 namespace afar::test {
 namespace {
 
-constexpr milliseconds short_lease = slowness * 300ms;
-
 class leased_locks : public any_lock_test {};
 
 TEST_P(leased_locks, stay_locked_beyond_the_lease_by_renewal) {
-  const client c = connect({.lease = short_lease});
+  const client c = connect({.lease = renewed_lease});
   auto lock = lock_of(c);
   lock->lock();
   const auto token = lock->token();
   auto theirs = lock_of(two);
-  EXPECT_FALSE(theirs->try_lock_for(3 * short_lease));
+  EXPECT_FALSE(theirs->try_lock_for(2 * renewed_lease));
   EXPECT_TRUE(lock->valid());
   EXPECT_EQ(lock->token(), token);
   EXPECT_GE(c.stats().renewed, 1U);
@@ -115,7 +113,7 @@ TEST_P(leased_holds, are_valid_no_longer_than_the_lease_from_the_request) {
 }
 
 TEST_P(leased_holds, are_valid_for_longer_after_a_renewal) {
-  const hold mine = source_of(one)->acquire({.lease = short_lease});
+  const hold mine = source_of(one)->acquire({.lease = renewed_lease});
   const auto first = mine.valid_until();
   EXPECT_TRUE(eventually([&] { return mine.valid_until() > first; }));
   EXPECT_TRUE(mine.valid());

@@ -1,8 +1,8 @@
 // What an observer is told.
 #include "support/engines.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
 #include "support/recorder.hpp"
+#include "support/renewed_lease.hpp"
 
 #include <afar/mutex.hpp>
 
@@ -76,7 +76,7 @@ TEST_P(observers, are_told_of_a_loss_with_its_reason) {
 }
 
 TEST_P(observers, are_told_of_a_renewal_and_what_was_left) {
-  const auto lease = slowness * 150ms;
+  const auto lease = renewed_lease;
   const hold h = mutex(watched, name).acquire({.lease = lease});
   const auto renewed = first(kind::renewed);
   EXPECT_EQ(renewed.name, name);

@@ -1,7 +1,7 @@
 // Upgrade and downgrade of shared_mutex, for what the object keeps and for holds.
 #include "support/engines.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
+#include "support/renewed_lease.hpp"
 #include "support/threads.hpp"
 #include "support/waiting.hpp"
 
@@ -151,14 +151,14 @@ TEST_P(converted_locks, are_unlocked_as_shared_after_a_downgrade) {
 
 TEST_P(converted_locks, stay_renewed_after_a_conversion) {
   shared_mutex theirs{two, name};
-  const client c = connect({.lease = slowness * 300ms});
+  const client c = connect({.lease = renewed_lease});
   shared_mutex m{c, name};
   hold h = m.acquire();
   m.downgrade(h);
-  EXPECT_FALSE(theirs.try_lock_for(slowness * 500ms));
+  EXPECT_FALSE(theirs.try_lock_for(renewed_lease * 3 / 2));
   EXPECT_TRUE(h.valid());
   EXPECT_TRUE(m.try_upgrade(h));
-  EXPECT_FALSE(theirs.try_lock_shared_for(slowness * 500ms));
+  EXPECT_FALSE(theirs.try_lock_shared_for(renewed_lease * 3 / 2));
   EXPECT_TRUE(h.valid());
 }
 

@@ -1,7 +1,7 @@
 // Readers and writers of shared_mutex. Its write side is also among the locks of locks_test.cpp.
 #include "support/engines.hpp"
 #include "support/errors.hpp"
-#include "support/patience.hpp"
+#include "support/renewed_lease.hpp"
 #include "support/threads.hpp"
 #include "support/waiting.hpp"
 
@@ -128,11 +128,11 @@ TEST_P(shared_mutexes, give_a_writer_a_larger_token_than_all_readers_before) {
 
 TEST_P(shared_mutexes, renew_every_reader) {
   shared_mutex theirs{two, name};
-  const client c = connect({.lease = slowness * 300ms});
+  const client c = connect({.lease = renewed_lease});
   shared_mutex m{c, name};
   const hold first = m.acquire_shared();
   const hold second = m.acquire_shared();
-  EXPECT_FALSE(theirs.try_lock_for(slowness * 500ms));
+  EXPECT_FALSE(theirs.try_lock_for(renewed_lease * 3 / 2));
   EXPECT_TRUE(first.valid());
   EXPECT_TRUE(second.valid());
 }

@@ -1,6 +1,6 @@
 // The demo's checker must see what it is there for: planted violations are found, and what only
 // looks like one is not.
-#include "../../examples/demo/check.hpp"
+#include "demo/check.hpp"
 
 #include "scene.hpp"
 
@@ -11,6 +11,7 @@
 namespace afar::test {
 namespace {
 
+namespace demo = cli::demo;
 using demo::act;
 using demo::fact;
 using demo::life;

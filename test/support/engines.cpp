@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <iomanip>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -131,7 +132,9 @@ std::string fresh_name(std::string_view what) {
   static std::atomic<unsigned> number{0};
   static const auto run = std::chrono::system_clock::now().time_since_epoch().count();
   std::ostringstream name;
-  name << "test/" << ::getpid() << '-' << run << '/' << ++number;
+  // Of one width: a test that adds a digit to its name must not meet another's.
+  name << "test/" << ::getpid() << '-' << run << '/' << std::setw(6) << std::setfill('0')
+       << ++number;
   if (!what.empty()) name << '/' << what;
   return name.str();
 }

@@ -343,6 +343,7 @@ TEST_F(claims_record, tells_an_evicted_holder_why) {
   EXPECT_EQ(evict(record, owner(1), token + 1, m, e), release_reply::gone) << "another token";
   EXPECT_EQ(evict(record, owner(2), token, m, e), release_reply::gone) << "another owner";
   EXPECT_EQ(evict(record, owner(1), token, m, e), release_reply::released);
+  EXPECT_EQ(evict(record, owner(1), token, m, e), release_reply::released) << "a repeated request";
   EXPECT_EQ(called(), numbers{2});
   EXPECT_TRUE(e.holders_changed);
   EXPECT_EQ(renew(1), loss::evicted);

@@ -175,8 +175,9 @@ TEST(core, renews_nothing_after_a_release) {
   const auto h = s.acquire_granted(1);
   h->end({});
   s.confirm_release();
+  const auto before = s.engine->count(s.engine->renewals);  // a slow machine may have had one
   std::this_thread::sleep_for(80ms);  // longer than the lease: a renewal would have come
-  EXPECT_EQ(s.engine->count(s.engine->renewals), 0U);
+  EXPECT_EQ(s.engine->count(s.engine->renewals), before);
 }
 
 TEST(core, ends_a_hold_at_once_when_the_renewal_says_gone) {

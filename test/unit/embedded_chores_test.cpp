@@ -44,7 +44,7 @@ class embedded_chores : public ::testing::Test {
   }
   void rounds(int n) {
     std::string from;
-    for (int i = 0; i < n; ++i) from = tidy(env, from, moment(), found);
+    for (int i = 0; i < n; ++i) from = tidy(env, from, moment(), done);
   }
   std::size_t keys() {
     std::size_t n = 0;
@@ -74,7 +74,7 @@ class embedded_chores : public ::testing::Test {
   spi::time_point now{24h};
   bool dead = true;  // sessions from 100 on
   records::alive_test alive = [this](records::session_id id) { return id < 100 || !dead; };
-  std::vector<touched> found;
+  tidied done;
 };
 
 TEST_F(embedded_chores, free_what_dead_processes_held_and_say_whom_to_wake) {
@@ -83,9 +83,9 @@ TEST_F(embedded_chores, free_what_dead_processes_held_and_say_whom_to_wake) {
   put("x", spi::kind::mutex, 2);  // waits
   dead = true;
   rounds(1);
-  ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].name, "x");
-  EXPECT_EQ(found[0].effects.call, (std::vector<spi::owner_id>{{1, 1, 2}}));
+  ASSERT_EQ(done.found.size(), 1U);
+  EXPECT_EQ(done.found[0].name, "x");
+  EXPECT_EQ(done.found[0].effects.call, (std::vector<spi::owner_id>{{1, 1, 2}}));
 }
 
 TEST_F(embedded_chores, collect_idle_records_when_their_floor_is_over) {
@@ -126,7 +126,7 @@ TEST_F(embedded_chores, pass_over_damaged_records) {
   }
   put("x", spi::kind::mutex, 200);
   rounds(2);
-  EXPECT_EQ(found.size(), 1U);
+  EXPECT_EQ(done.found.size(), 1U);
   now += 1min;
   rounds(4);
   EXPECT_EQ(keys(), 1U);

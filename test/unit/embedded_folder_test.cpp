@@ -172,6 +172,10 @@ TEST(embedded_address, refuses_what_makes_no_sense) {
   spi::url named = local();
   named.path = "x";
   EXPECT_THROW(address_of(named), failure);
+  auto with_host = relative;  // file://var/lib/jobs
+  with_host.hosts.push_back({.name = "var"});
+  with_host.path = "/lib/jobs";
+  EXPECT_THROW(address_of(with_host), failure);
 }
 
 // ---- boots ------------------------------------------------------------------------------------

@@ -43,13 +43,14 @@ TEST(settings, have_the_documented_defaults) {
 TEST(settings, come_from_the_url) {
   const auto s = made({},
                       "?lease=5s&margin=100ms&patience=0&handoff=0&prefix=app%2F&label=night%20run"
-                      "&require=fifo,survives_failover");
+                      "&command=backup&require=fifo,survives_failover");
   EXPECT_EQ(s.lease, 5s);
   EXPECT_EQ(s.margin_of(s.lease), 100ms);
   EXPECT_EQ(s.patience, 0s);
   EXPECT_EQ(s.handoff, 0U);
   EXPECT_EQ(s.prefix, "app/");
   EXPECT_EQ(note::decode(s.note).label, "night run");
+  EXPECT_EQ(note::decode(s.note).command, "backup");
   EXPECT_EQ(s.require, guarantee::fifo | guarantee::survives_failover);
 }
 

@@ -35,6 +35,7 @@
 #include <afar/detail/function.hpp>
 #include <afar/error.hpp>
 #include <afar/spi/owner.hpp>
+#include <afar/upkeep.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -359,8 +360,14 @@ class engine {
 
   virtual void survey(const survey_query&, time_point by, done<survey_reply>) = 0;
   // Breaks a hold if owner and token are both still those. The holder learns it when it renews.
+  // Repeated because its answer was lost, it says "released" again.
   virtual void evict(const resource&, const owner_id&, std::uint64_t token, time_point by,
                      done<release_reply>) = 0;
+
+  // What a person should know of its state and settings before he trusts it (afar doctor).
+  virtual void examine(time_point, done<std::vector<finding>> then) { then({}, {}); }
+  // Clears away at once what its steps would clear away in passing; how many records that was.
+  virtual void collect(time_point, done<std::uint64_t> then) { then({}, 0); }
 
   // Called by a user's thread that waits. Returns when w.ready(), at `until`, or spuriously. True:
   // w.key() was rung, or may have been before this call; the waiter looks again.

@@ -78,33 +78,37 @@ void erase_all(environment& env, const std::vector<std::string>& keys) {
 }
 
 // A part of what an erased ledger left. `mark`: erased_mark + its number.
-void tidy_erased(environment& env, const std::string& mark) {
+void tidy_erased(environment& env, const std::string& mark, std::size_t& removed) {
   std::vector<std::string> keys;
   for (const key_kind kind : {key_kind::order, key_kind::buyer, key_kind::deadline}) {
     const std::string prefix = static_cast<char>(kind) + mark.substr(1);
     environment::view view{env};
     for (auto item = view.first_from(prefix); item && item->key.starts_with(prefix);
          item = view.next()) {
-      if (keys.size() == orders_per_round) return erase_all(env, keys);
+      if (keys.size() == orders_per_round) {
+        removed += keys.size();
+        return erase_all(env, keys);
+      }
       keys.emplace_back(item->key);
     }
   }
   keys.push_back(mark);
+  removed += keys.size();
   erase_all(env, keys);
 }
 
 }  // namespace
 
-std::string tidy(environment& env, const std::string& from, const records::moment& m,
-                 std::vector<touched>& found) {
+std::string tidy(environment& env, const std::string& from, const records::moment& m, tidied& out) {
   std::string next = from.empty() ? std::string{name_mark} : from;
   if (next[0] == erased_mark) {
-    for (const visited& at : some(env, next, erased_mark, 1)) tidy_erased(env, at.key);
+    for (const visited& at : some(env, next, erased_mark, 1)) tidy_erased(env, at.key, out.removed);
     return next;
   }
   std::vector<std::string> idle;
   for (const visited& at : some(env, next, name_mark, names_per_round))
-    if (tidy_name(env, at, m, found)) idle.push_back(at.key);
+    if (tidy_name(env, at, m, out.found)) idle.push_back(at.key);
+  out.removed += idle.size();
   erase_all(env, idle);
   return next.empty() ? std::string{erased_mark} : next;
 }

@@ -17,8 +17,12 @@ struct touched {
   records::effects effects;
 };
 
+struct tidied {
+  std::vector<touched> found;
+  std::size_t removed = 0;  // records
+};
+
 // One round inside the gate, from a key on (empty: the beginning). Returns where the next begins.
-std::string tidy(environment&, const std::string& from, const records::moment&,
-                 std::vector<touched>& found);
+std::string tidy(environment&, const std::string& from, const records::moment&, tidied&);
 
 }  // namespace afar::engines::embedded

@@ -1,5 +1,6 @@
 #include "engines/embedded/embedded_engine.hpp"
 
+#include "engines/embedded/examine.hpp"
 #include "engines/embedded/steps.hpp"
 
 #include <thread>
@@ -103,6 +104,24 @@ void embedded_engine::evict(const spi::resource& what, const spi::owner_id& owne
   spi::status failed = closed();
   if (!failed) failed = embedded::evict(*store_, what, owner, token, by, reply);
   then(std::move(failed), reply);
+}
+
+void embedded_engine::examine(spi::time_point, spi::done<std::vector<finding>> then) {
+  std::vector<finding> found;
+  spi::status failed = closed();
+  if (!failed)
+    failed = caught([&]() -> spi::status {
+      found = embedded::examine(store_->where());
+      return {};
+    });
+  then(std::move(failed), std::move(found));
+}
+
+void embedded_engine::collect(spi::time_point by, spi::done<std::uint64_t> then) {
+  std::uint64_t records = 0;
+  spi::status failed = closed();
+  if (!failed) failed = store_->collect(by, records);
+  then(std::move(failed), records);
 }
 
 void embedded_engine::watch(std::string_view key, spi::done<spi::watch_reply> then) {

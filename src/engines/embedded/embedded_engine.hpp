@@ -30,6 +30,8 @@ class embedded_engine final : public spi::engine {
   void survey(const spi::survey_query&, spi::time_point by, spi::done<spi::survey_reply>) override;
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
              spi::done<spi::release_reply>) override;
+  void examine(spi::time_point by, spi::done<std::vector<finding>>) override;
+  void collect(spi::time_point by, spi::done<std::uint64_t>) override;
   void nudge() noexcept override {
     if (!store_->forked()) store_->bell().nudge();
   }

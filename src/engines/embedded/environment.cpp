@@ -99,6 +99,9 @@ void environment::open(const std::string& path) {
   unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_WRITEMAP | MDB_NOMEMINIT | MDB_NORDAHEAD;
   if (!durable_) flags |= MDB_NOSYNC | MDB_NOMETASYNC;
   check(::mdb_env_open(env_, path.c_str(), flags, 0600));
+  int file = -1;  // LMDB opens it so that programs which the user starts would inherit it
+  check(::mdb_env_get_fd(env_, &file));
+  ::fcntl(file, F_SETFD, FD_CLOEXEC);
   MDB_stat about;
   check(::mdb_env_stat(env_, &about));
   page_bytes_ = about.ms_psize;

@@ -108,6 +108,10 @@ address address_of(const spi::url& where) {
                                 option, value)};
     to.durable = value == "1";
   }
+  if (!where.hosts.empty() || !where.user.empty())
+    throw failure{errc::bad_url,
+                  "the embedded engine has no host and no user; a path has three "
+                  "slashes, as in file:///var/lib/jobs"};
   if (where.scheme == "file") {
     to.path = where.path;
     while (to.path.size() > 1 && to.path.back() == '/') to.path.pop_back();

@@ -22,12 +22,12 @@ environment& shard::opened() {
 
 std::vector<touched> shard::do_chores(const records::moment& now) {
   chores_at_ = now.now + chores_every;
-  std::vector<touched> found;
+  tidied out;
   caught([&]() -> spi::status {
-    chores_from_ = tidy(opened(), chores_from_, now, found);
+    chores_from_ = tidy(opened(), chores_from_, now, out);
     return {};
   });
-  return found;
+  return std::move(out.found);
 }
 
 }  // namespace afar::engines::embedded

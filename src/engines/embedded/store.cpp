@@ -156,6 +156,27 @@ void store::do_chores(shard& at, const records::moment& now, inside& within) {
   for (const auto& one : told) one->session_lost();
 }
 
+spi::status store::collect(spi::time_point by, std::uint64_t& records) {
+  for (std::size_t i = 0; i < shard_count; ++i) {
+    // An erased ledger goes a part at a time: again until a whole pass has removed nothing.
+    for (std::uint64_t before = records + 1; before != records;) {
+      before = records;
+      std::string from;
+      do {
+        tidied out;
+        auto failed = step(i, by, [&](environment& env, const records::moment& now) -> spi::status {
+          from = tidy(env, from, now, out);
+          return {};
+        });
+        if (failed) return failed;
+        for (const touched& one : out.found) ring(site{one.name}, one.effects);
+        records += out.removed;
+      } while (!from.empty());
+    }
+  }
+  return {};
+}
+
 void store::attach(const std::shared_ptr<ear>& one) {
   const std::lock_guard guard{ears_mutex_};
   ears_.push_back(one);

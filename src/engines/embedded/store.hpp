@@ -44,6 +44,9 @@ class store {
     return result;
   }
 
+  // All chores of all shards at once; counts the records that it removed.
+  spi::status collect(spi::time_point by, std::uint64_t& records);
+
   // Wakes whom a step on a name's claims concerns. Outside any gate.
   void ring(const site&, const records::effects&) noexcept;
 

@@ -212,6 +212,8 @@ spi::release_reply evict(claims& c, const spi::owner_id& owner, std::uint64_t to
     c.last_token = std::max(c.last_token + 1, m.calendar_us);
     e.changed = e.holders_changed = true;
     reply = spi::release_reply::released;
+  } else if (of_owner(c.evictions, owner) != c.evictions.end()) {
+    reply = spi::release_reply::released;  // repeated, because its answer was lost
   }
   settle(c, m, e);
   return reply;

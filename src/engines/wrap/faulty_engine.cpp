@@ -127,6 +127,16 @@ void faulty_engine::evict(const spi::resource& what, const spi::owner_id& owner,
           });
 }
 
+void faulty_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
+  perform(std::move(done), answer_of::second_run,
+          [this, by](spi::done<std::vector<finding>> d) { inner_->examine(by, std::move(d)); });
+}
+
+void faulty_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {
+  perform(std::move(done), answer_of::first_run,
+          [this, by](spi::done<std::uint64_t> d) { inner_->collect(by, std::move(d)); });
+}
+
 void faulty_engine::watch(std::string_view key, spi::done<spi::watch_reply> done) {
   const visits::guard open{visits_};
   if (!open) return done(errc::closed, {});

@@ -104,6 +104,16 @@ void traced_engine::evict(const spi::resource& what, const spi::owner_id& owner,
                        std::move(done)));
 }
 
+void traced_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
+  print("examine");
+  inner_->examine(by, std::move(done));
+}
+
+void traced_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {
+  print("collect");
+  inner_->collect(by, std::move(done));
+}
+
 bool traced_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
   return inner_->drive(w, until);
 }

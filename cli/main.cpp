@@ -1,0 +1,3 @@
+#include "command.hpp"
+
+int main(int argc, char** argv) { return afar::cli::run_verb({argv + (argc > 0), argv + argc}); }

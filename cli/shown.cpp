@@ -1,0 +1,121 @@
+#include "shown.hpp"
+
+#include "core/visible.hpp"
+#include "failure.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <numeric>
+
+namespace afar::cli {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json json_of(const claimant& c) {
+  json out{{"owner", c.owner}};
+  if (c.token != 0) out["token"] = c.token;
+  out["mode"] = c.shared ? "shared" : "exclusive";
+  out["permits"] = c.permits;
+  out["since_ms"] = c.since.count();
+  out["lease_left_ms"] = c.lease_left.count();
+  out["host"] = c.host;
+  out["pid"] = c.pid;
+  out["user"] = c.user;
+  out["command"] = c.command;
+  out["label"] = c.label;
+  if (!c.value.empty()) out["value"] = c.value;
+  return out;
+}
+
+json json_of(const std::vector<claimant>& all) {
+  json out = json::array();
+  for (const claimant& c : all) out.push_back(json_of(c));
+  return out;
+}
+
+// Who has it, of the kinds that have owners.
+std::string occupied(const survey_entry& e) {
+  if (e.holders.empty()) return "free";
+  if (e.holders.front().shared)
+    return fmt::format("{} reader{}", e.holders.size(), e.holders.size() == 1 ? "" : "s");
+  return "held";
+}
+
+}  // namespace
+
+std::string shown(std::string_view text) { return detail::visible(text, 200); }
+
+std::string shell_word(std::string_view text) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+           std::string_view{"_-./:@%+=,"}.find(c) != std::string_view::npos;
+  };
+  if (!text.empty() && std::ranges::all_of(text, plain)) return std::string{text};
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string(1, c);
+  return shown(out + "'");
+}
+
+std::string place_of(const claimant& c) {
+  if (c.host.empty() && c.pid == 0) return "-";
+  return shown(c.host) + ":" + std::to_string(c.pid);
+}
+
+std::string in_words(const claimant& c) {
+  std::string out = c.host.empty() ? "somebody" : shown(c.host);
+  if (c.pid != 0) out += fmt::format(" pid {}", c.pid);
+  if (!c.user.empty()) out += " user " + shown(c.user);
+  if (!c.command.empty()) out += "  cmd " + shown(c.command);
+  if (!c.label.empty()) out += "  label " + shown(c.label);
+  if (!c.value.empty()) out += "  proclaims " + shown(c.value);
+  return out;
+}
+
+std::string state_of(const survey_entry& e) {
+  switch (e.kind) {
+    case usage::mutex:
+    case usage::fair_mutex:
+    case usage::shared_mutex:
+    case usage::election:
+      return occupied(e);
+    case usage::leased_semaphore: {
+      const auto out =
+          std::accumulate(e.holders.begin(), e.holders.end(), std::uint64_t{0},
+                          [](std::uint64_t n, const claimant& c) { return n + c.permits; });
+      return fmt::format("{}/{}", out, e.limit);
+    }
+    case usage::barrier:
+      return fmt::format("{}/{}", e.waiters.size(), e.limit);
+    case usage::counter:
+      return fmt::format("{}", e.value);
+    case usage::latch:
+      return e.value == 0 ? "open" : fmt::format("{} to go", e.value);
+    case usage::counting_semaphore:
+      return fmt::format("{} free", e.value);
+    case usage::stock:
+      return fmt::format("{} left", e.value);
+  }
+  return "";
+}
+
+void print_json(const json& value) {
+  print(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+json json_of(const survey_entry& e) {
+  json out{{"name", e.name}, {"kind", word(e.kind)}, {"state", state_of(e)}};
+  if (e.kind == usage::leased_semaphore || e.kind == usage::barrier) out["limit"] = e.limit;
+  if (e.kind >= usage::counter) {
+    out["value"] = e.value;
+    return out;
+  }
+  out["last_token"] = e.last_token;
+  out["holders"] = json_of(e.holders);
+  out["waiters"] = json_of(e.waiters);
+  return out;
+}
+
+}  // namespace afar::cli

@@ -1,0 +1,153 @@
+#include "supervision.hpp"
+
+#include "failure.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <stop_token>
+
+namespace afar::cli {
+namespace {
+
+using namespace std::chrono_literals;
+using duration = boot_clock::duration;
+
+// What the hold has when it is new: the lease, less its own margin.
+duration whole_of(const hold& h) {
+  return std::max(h.valid_until() - boot_clock::now(), duration{});
+}
+
+// The group's members that are nobody's children of ours end without telling us.
+constexpr auto look_again = 20ms;
+
+}  // namespace
+
+supervision::supervision(const run_plan& p, const hold& h, child& c, const signals& s,
+                         const terminal& t, wire& w)
+    : plan_(p),
+      hold_(h),
+      child_(c),
+      signals_(s),
+      terminal_(t),
+      wire_(w),
+      bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      grace_(std::min<duration>(p.kill_after.value_or(10s), whole_of(h) / 3)),
+      margin_(std::min<duration>(2s, whole_of(h) / 10)),
+      in_foreground_(t.plain()) {}
+
+supervision::~supervision() { ::close(bell_); }
+
+bool supervision::run() {
+  const std::stop_callback ring{hold_.lost(), [this] { ::eventfd_write(bell_, 1); }};
+  for (;;) {
+    look_at_child();
+    if (child_.group_gone()) break;
+    const auto now = boot_clock::now();
+    look_at_lock(now);
+    step(now);
+    sleep(next_step());
+    listen();
+  }
+  terminal_.take_back(child_.group());
+  // It may have been lost before the command's end without our knowing; then it did not run to its
+  // end under the lock either.
+  if (!lost_ && !hold_.valid()) lose("", boot_clock::now());
+  return lost_;
+}
+
+void supervision::look_at_child() {
+  const int stopped_by = child_.look();
+  if (child_.ended() && phase_ == phase::running) {
+    phase_ = phase::left_over;
+    due_ = boot_clock::now() + grace_;
+  }
+  if (stopped_by == 0) return;
+  const bool wants_terminal = stopped_by == SIGTTIN || stopped_by == SIGTTOU;
+  if (wants_terminal && terminal_.give(child_.group())) {
+    in_foreground_ = true;
+    return child_.send(SIGCONT);
+  }
+  if (terminal_.has_shell()) return wire_.send({news::what::stopped, stopped_by});
+  if (stopped_by == SIGTSTP) child_.send(SIGCONT);  // nobody is there who could do it later
+}
+
+void supervision::look_at_lock(time_point now) {
+  if (lost_ || child_.ended()) return;
+  if (!hold_.valid()) return lose(std::string{word(hold_.why())}, now);
+  if (plan_.when_lost == run_plan::on_lost::kill && now >= term_at())
+    lose("it could not be renewed", now);
+}
+
+void supervision::lose(const std::string& why, time_point now) {
+  lost_ = true;
+  const bool stop = plan_.when_lost == run_plan::on_lost::kill && !child_.ended();
+  message("the lock " + hold_.name() + " is lost" + (why.empty() ? "" : " (" + why + ")") +
+          (stop ? "; the command is stopped" : "; the command may have run without it"));
+  if (stop) begin_end(now);
+}
+
+void supervision::begin_end(time_point now) {
+  if (phase_ == phase::ending || phase_ == phase::killed) return;
+  child_.send(SIGTERM);
+  child_.send(SIGCONT);  // what is stopped cannot hear
+  phase_ = phase::ending;
+  due_ = now + grace_;
+}
+
+supervision::time_point supervision::term_at() const noexcept {
+  return hold_.valid_until() - margin_ - grace_;  // (inv 2)
+}
+
+supervision::time_point supervision::kill_at() const noexcept {
+  return std::min(due_, hold_.valid_until() - margin_);  // (inv 2)
+}
+
+void supervision::step(time_point now) {
+  if (phase_ == phase::left_over && now >= std::min(due_, term_at())) begin_end(now);
+  if (phase_ == phase::ending && now >= kill_at()) {
+    phase_ = phase::killed;
+    child_.send(SIGKILL);
+  }
+}
+
+supervision::time_point supervision::next_step() const noexcept {
+  auto next = time_point::max();
+  if (phase_ == phase::running && !lost_)
+    next = plan_.when_lost == run_plan::on_lost::kill ? term_at() : hold_.valid_until();
+  if (phase_ == phase::left_over) next = due_;
+  if (phase_ == phase::ending) next = kill_at();
+  return child_.ended() ? std::min(next, boot_clock::now() + look_again) : next;
+}
+
+void supervision::sleep(time_point until) const noexcept {
+  pollfd all[] = {{signals_.file(), POLLIN, 0},
+                  {lost_ ? -1 : bell_, POLLIN, 0},
+                  {wire_.cut() ? -1 : wire_.file(), POLLIN, 0}};
+  if (until == time_point::max()) {
+    ::poll(all, 3, -1);
+    return;
+  }
+  // Long leases are looked at once a minute: poll counts no suspended time.
+  const auto left = std::clamp<duration>(until - boot_clock::now(), 0ns, 60s);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  const timespec wait{seconds.count(), (left - seconds).count()};
+  ::ppoll(all, 3, &wait, nullptr);
+}
+
+void supervision::listen() {
+  while (const int s = signals_.next()) hear(s);
+  while (const auto n = wire_.next()) hear(n->number);
+  if (wire_.cut()) begin_end(boot_clock::now());
+}
+
+void supervision::hear(int signal) {
+  if (signal == SIGCHLD) return;
+  if (signal == SIGCONT && in_foreground_) terminal_.give(child_.group());
+  child_.send(signal);
+}
+
+}  // namespace afar::cli

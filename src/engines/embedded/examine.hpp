@@ -1,0 +1,16 @@
+// What a person should know of a folder that is open: where it lies, how much room is left, who uses
+// it and whose clock it keeps.
+#pragma once
+
+#include "engines/embedded/folder.hpp"
+
+#include <afar/upkeep.hpp>
+
+#include <vector>
+
+namespace afar::engines::embedded {
+
+// Throws failure if the folder cannot be looked at.
+std::vector<finding> examine(const folder&);
+
+}  // namespace afar::engines::embedded
