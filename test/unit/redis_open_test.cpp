@@ -23,8 +23,27 @@ TEST(redis_open, needs_a_server) {
   redis_server s;
   const std::string url = s.url();
   s.stop();
-  const auto f = opening(url);
+  failure f;
+  const auto took = time_of([&] { f = opening(url); });
   EXPECT_EQ(f.code, errc::unavailable) << f.message;
+  EXPECT_NE(f.message.find("refused"), std::string::npos) << f.message;
+  EXPECT_LT(took, slowness * 1s) << "nobody listens there: no reason to wait";
+}
+
+TEST(redis_open, needs_a_host_that_there_is) {
+  const auto f = opening("redis://no-such-host.invalid");
+  EXPECT_EQ(f.code, errc::unavailable) << f.message;
+}
+
+TEST(redis_open, says_that_the_server_has_no_connection_left) {
+  const redis_server s;
+  const client first{s.url()};
+  s.ask({"CONFIG", "SET", "maxclients", "2"});
+  recording_host up;
+  const auto f = failure_of(
+      [&] { engines::open(detail::parse_url(s.url()), up, boot_clock::now() + 100ms); });
+  EXPECT_EQ(f.code, errc::unavailable);
+  EXPECT_NE(f.message.find("maxclients"), std::string::npos) << f.message;
 }
 
 TEST(redis_open, gives_up_in_time_when_the_server_does_not_answer) {

@@ -1,6 +1,7 @@
 #include "engines/redis/dial.hpp"
 
 #include "engines/redis/failure.hpp"
+#include "engines/redis/info.hpp"
 
 #include <asio/buffer.hpp>
 #include <asio/connect.hpp>
@@ -33,18 +34,6 @@ std::string greeting(const address& to, std::int64_t before) {
   return out;
 }
 
-// The value of "field:value\r\n" in an INFO text.
-std::string info(const reply& r, std::string_view field) {
-  const std::string_view text = r.text;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::string_view line = text.substr(at, text.find("\r\n", at) - at);
-    if (line.starts_with(field) && line.substr(field.size()).starts_with(':'))
-      return std::string{line.substr(field.size() + 1)};
-    at += line.size() + 2;
-  }
-  return {};
-}
-
 spi::status understand(const std::vector<reply>& answers, server& s) {
   const reply& hello = answers[0];
   if (hello.failed()) {
@@ -61,9 +50,9 @@ spi::status understand(const std::vector<reply>& answers, server& s) {
     if (field == "id") s.connection = value.integer().value_or(0);
   }
   if (answers[1].failed()) return failure_of(answers[1]);
-  s.run = info(answers[2], "run_id");
-  s.eviction = info(answers[3], "maxmemory_policy");
-  s.memory = info(answers[3], "maxmemory");
+  s.run = info_field(answers[2].text, "run_id");
+  s.eviction = info_field(answers[3].text, "maxmemory_policy");
+  s.memory = info_field(answers[3].text, "maxmemory");
   return {};
 }
 
@@ -71,6 +60,7 @@ asio::awaitable<void> converse(const address& to, std::int64_t before, dialed& o
   constexpr auto await = asio::use_awaitable;
   const auto context = co_await asio::this_coro::executor;
   auto& socket = *out.socket;
+  out.nobody_there = true;
   std::error_code not_numeric;
   const auto numeric = asio::ip::make_address(to.host, not_numeric);
   if (!not_numeric) {
@@ -80,6 +70,7 @@ asio::awaitable<void> converse(const address& to, std::int64_t before, dialed& o
     const auto found = co_await resolver.async_resolve(to.host, std::to_string(to.port), await);
     co_await asio::async_connect(socket, found, await);
   }
+  out.nobody_there = false;
   socket.set_option(tcp::no_delay{true});
   socket.set_option(asio::socket_base::keep_alive{true});
 
@@ -123,6 +114,7 @@ asio::awaitable<dialed> dial(std::shared_ptr<tcp::socket> socket, const address&
     co_await converse(to, before, out);
   } catch (const std::system_error& e) {
     out.failure = {errc::unavailable, *late ? "does not answer" : e.code().message()};
+    out.nobody_there = out.nobody_there && !*late;
   }
   // 0: the timer has fired, or is about to: then the socket is closed, or will be.
   if (limit.cancel() == 0 && !out.failure) out.failure = {errc::unavailable, "does not answer"};

@@ -28,6 +28,7 @@ struct server {
 
 struct dialed {
   spi::status failure = {};
+  bool nobody_there = false;  // refused, or no such host: not a server that is slow to answer
   std::shared_ptr<asio::ip::tcp::socket> socket = {};
   redis::server server = {};
 };

@@ -71,6 +71,8 @@ spi::status failure_of(const reply& error, records::usage wanted) {
   const std::string_view text = error.text;
   const std::string_view code = text.substr(0, text.find(' '));
   const std::string_view rest = text.substr(std::min(text.size(), code.size() + 1));
+  if (text.starts_with("ERR max number of clients"))
+    return {errc::unavailable, "the server has reached maxclients"};
   if (code == "AFARUSE") return wrong_use(rest, wanted);
   if (code == "AFARARGUMENT") return {errc::bad_argument, std::string{rest}};
   for (const meaning& m : meanings)

@@ -2,8 +2,10 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <chrono>
+#include <mutex>
 
 namespace afar::engines::redis {
 namespace {
@@ -24,10 +26,37 @@ class signals_off {
   sigset_t before_{};
 };
 
+struct process {
+  const pid_t id = ::getpid();
+  std::mutex m;
+  std::shared_ptr<io> current;  // null: no engine
+};
+
+// A child leaks its parent's, whose mutex may be held for ever by a thread that the child has not.
+process& this_process() {
+  static std::atomic<process*> at{nullptr};
+  process* seen = at.load();
+  if (seen && seen->id == ::getpid()) return *seen;
+  auto mine = std::make_unique<process>();
+  if (at.compare_exchange_strong(seen, mine.get())) return *mine.release();
+  return *seen;
+}
+
 }  // namespace
 
-std::shared_ptr<io> io::start() {
-  const std::shared_ptr<io> made{new io};
+std::shared_ptr<io> io::join() {
+  process& here = this_process();
+  const std::lock_guard lock{here.m};
+  if (!here.current) {
+    std::shared_ptr<io> made{new io};
+    start(made);
+    here.current = std::move(made);
+  }
+  ++here.current->engines_;
+  return here.current;
+}
+
+void io::start(const std::shared_ptr<io>& made) {
   const signals_off during;
   // Detached: the last owner of the engine may be a callback on this very thread.
   std::thread{[made] {
@@ -37,10 +66,15 @@ std::shared_ptr<io> io::start() {
     made->ended_ = true;
     made->ended_.notify_all();
   }}.detach();
-  return made;
 }
 
-void io::finish() noexcept {
+void io::leave() noexcept {
+  process& here = this_process();
+  {
+    const std::lock_guard lock{here.m};
+    if (--engines_ > 0) return;
+    here.current.reset();  // the caller has another
+  }
   work_.reset();
   if (on_thread()) return;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{1};

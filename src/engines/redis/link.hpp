@@ -67,6 +67,8 @@ class link : public std::enable_shared_from_this<link> {
   asio::awaitable<void> keep_connected();
   asio::awaitable<void> pause(spi::milliseconds);
   asio::awaitable<bool> connect_once();
+  void refused(const spi::status& why, bool hopeless);
+  bool use(std::shared_ptr<asio::ip::tcp::socket> connected);
   asio::awaitable<void> hang_up();
   asio::awaitable<void> tick();
   spi::milliseconds look();

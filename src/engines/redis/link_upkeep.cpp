@@ -81,18 +81,31 @@ asio::awaitable<bool> link::connect_once() {
     connection_ = got.server.connection;
     got.failure = greeted_(got.server);
   }
-  lock l{m_};
-  if (closed_) co_return false;
-  failure_ = got.failure;
-  if (got.failure) {
-    // What the server will refuse the next time too is not worth waiting for.
-    const bool hopeless = got.failure.code != errc::unavailable;
-    auto failed = hopeless ? std::exchange(waiting_, {}) : decltype(waiting_){};
-    l.unlock();
-    for (auto& r : failed) r->fail(got.failure);
-    co_return false;
+  const visits::guard open{visits_};  // requests may fail here
+  if (!open) co_return false;
+  if (!got.failure) co_return use(std::move(got.socket));
+  // What the server will refuse the next time too is not worth waiting for; nor is a server that has
+  // never been there.
+  refused(got.failure, got.failure.code != errc::unavailable ||
+                           (got.nobody_there && connection_ == 0));
+  co_return false;
+}
+
+void link::refused(const spi::status& why, bool hopeless) {
+  decltype(waiting_) failed;
+  {
+    const lock l{m_};
+    failure_ = why;
+    if (hopeless) failed.swap(waiting_);
   }
-  socket_ = std::move(got.socket);
+  for (auto& r : failed) r->fail(why);
+}
+
+bool link::use(std::shared_ptr<asio::ip::tcp::socket> connected) {
+  lock l{m_};
+  if (closed_) return false;
+  failure_ = {};
+  socket_ = std::move(connected);
   decoder_ = std::make_unique<decoder>();
   decode_ = decoder_.get();
   fd_ = socket_->native_handle();
@@ -104,7 +117,7 @@ asio::awaitable<bool> link::connect_once() {
   for (spi::waiter* w : parked_) w->notify();  // one of them may read now
   l.unlock();
   await_readable();
-  co_return true;
+  return true;
 }
 
 // (inv 3)
@@ -217,9 +230,10 @@ void link::await_writable() {
   if (!socket_) return;
   socket_->async_wait(asio::ip::tcp::socket::wait_write,
                       [self = shared_from_this()](std::error_code) {
+                        const visits::guard open{self->visits_};  // a broken connection fails requests
                         lock l{self->m_};
                         self->writing_ = false;
-                        self->flush(l);
+                        if (open) self->flush(l);
                       });
 }
 

@@ -9,7 +9,6 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <future>
@@ -70,7 +69,7 @@ redis_engine::redis_engine(const spi::url& where, spi::host& up, spi::time_point
     : about_(traits_of()),
       to_(address_of(where)),
       channel_(new_channel()),
-      io_(io::start()),
+      io_(io::join()),
       commands_(std::make_shared<link>(io_, to_, visits_,
                                        [to = to_](const server& s) { return refusal(s, to); })),
       renewals_(std::make_shared<link>(io_, to_, visits_,
@@ -114,9 +113,10 @@ void redis_engine::await_open(spi::time_point by, const std::string& printable) 
 void redis_engine::close() noexcept {
   commands_->close();
   renewals_->close();
+  if (closed_.exchange(true)) return;
   told_->close();
   visits_->close();
-  io_->finish();
+  io_->leave();
 }
 
 void redis_engine::acquire(spi::claim& a, spi::time_point by, spi::done<spi::acquire_reply> done) {

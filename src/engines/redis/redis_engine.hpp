@@ -10,6 +10,7 @@
 #include <afar/spi/engine.hpp>
 #include <afar/spi/url.hpp>
 
+#include <atomic>
 #include <memory>
 #include <string>
 
@@ -56,3 +57,4 @@ class redis_engine final : public spi::engine {
 };
 
 }  // namespace afar::engines::redis
+  std::atomic<bool> closed_{false};
