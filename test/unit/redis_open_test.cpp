@@ -148,6 +148,13 @@ TEST(redis_open, needs_no_more_rights_than_documented) {
   readers.unlock_shared();
   latch(one, "l", 1).count_down();
   stock(one, "k").set(1);
+  // What there is, and clearing away: other users' names are passed over.
+  const client root{s.url()};
+  const hold theirs = mutex(root, "theirs").acquire();
+  counter(root, "c").store(1);
+  const hold mine = mutex(one, "m").acquire();
+  EXPECT_EQ(survey(one).size(), 4U) << "m, c, l and k";
+  EXPECT_NO_THROW(collect(one));
   const client other{"redis://worker:pw@" + address_of(s) + "?prefix=else:"};
   EXPECT_EQ(failure_of([&] { mutex{other, "m"}.lock(); }).code, errc::denied);
 }

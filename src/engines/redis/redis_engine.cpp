@@ -1,5 +1,7 @@
 #include "engines/redis/redis_engine.hpp"
 
+#include "engines/redis/collect.hpp"
+#include "engines/redis/examine.hpp"
 #include "engines/redis/failure.hpp"
 #include "engines/redis/layout.hpp"
 #include "engines/redis/redis.hpp"
@@ -111,9 +113,9 @@ void redis_engine::await_open(spi::time_point by, const std::string& printable) 
 }
 
 void redis_engine::close() noexcept {
+  if (closed_.exchange(true)) return;
   commands_->close();
   renewals_->close();
-  if (closed_.exchange(true)) return;
   told_->close();
   visits_->close();
   io_->leave();
@@ -155,6 +157,14 @@ void redis_engine::survey(const spi::survey_query& q, spi::time_point by,
 void redis_engine::evict(const spi::resource& what, const spi::owner_id& owner, std::uint64_t token,
                          spi::time_point by, spi::done<spi::release_reply> done) {
   commands_->submit(evict_request(what, owner, token, by, std::move(done)));
+}
+
+void redis_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
+  redis::examine(commands_, to_, channel_, by, std::move(done));
+}
+
+void redis_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {
+  redis::collect(commands_, by, std::move(done));
 }
 
 void redis_engine::watch(std::string_view key, spi::done<spi::watch_reply> done) {

@@ -13,6 +13,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace afar::engines::redis {
 
@@ -35,6 +36,8 @@ class redis_engine final : public spi::engine {
   void survey(const spi::survey_query&, spi::time_point by, spi::done<spi::survey_reply>) override;
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
              spi::done<spi::release_reply>) override;
+  void examine(spi::time_point by, spi::done<std::vector<finding>>) override;
+  void collect(spi::time_point by, spi::done<std::uint64_t>) override;
   bool drive(spi::waiter& w, spi::time_point until) noexcept override {
     return commands_->drive(w, until);
   }
@@ -54,7 +57,7 @@ class redis_engine final : public spi::engine {
   // depend on a user's thread being scheduled.
   const std::shared_ptr<link> renewals_;
   const std::shared_ptr<subscriber> told_;
+  std::atomic<bool> closed_{false};
 };
 
 }  // namespace afar::engines::redis
-  std::atomic<bool> closed_{false};

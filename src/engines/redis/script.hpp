@@ -13,7 +13,7 @@ struct script {
 };
 
 namespace scripts {
-extern const script acquire, arrive, change, evict, leave, record, release, renew, survey;
+extern const script acquire, arrive, change, evict, leave, record, release, renew, survey, tidy;
 }
 
 }  // namespace afar::engines::redis

@@ -128,9 +128,9 @@ class page : public std::enable_shared_from_this<page> {
     {
       const std::lock_guard lock{m_};
       if (!s && r.failed()) s = failure_of(r);
-      if (s)
+      if (s && s.code != errc::denied)  // denied: a name that is none of this user's
         failure_ = std::move(s);
-      else
+      else if (!s)
         describe(r, name, kind_, out_);
       if (--missing_ > 0) return;
     }
