@@ -329,6 +329,7 @@ struct traits {
   bool pushes_grants = false;    // calls host::granted
   bool inline_steps = false;     // every step calls `done` before it returns
   bool drive_listens = false;    // drive() listens to waiter::key(): who is driven needs no watch()
+  bool ordered = false;          // a step of a name is done after those that were asked for before
   bool fifo = true;              // waiters are served in the order in which they came
   bool fenced = true;            // grants carry tokens that always grow
   bool survives_crash = true;    // a dead holder's claims come back without help

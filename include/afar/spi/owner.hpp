@@ -1,10 +1,12 @@
 // Who claims: a client (128 random bits) and a number that the client never uses twice.
 #pragma once
 
+#include <charconv>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <string>
+#include <string_view>
 
 namespace afar::spi {
 
@@ -21,15 +23,18 @@ struct owner_id {
 
   // "<uuid>:<number>", the form in which owners are stored as text and shown to people.
   std::string text() const {
+    constexpr std::string_view digits = "0123456789abcdef";
     char out[64];
-    std::snprintf(out, sizeof out, "%08x-%04x-%04x-%04x-%012llx:%llu",
-                  static_cast<unsigned>(client_high >> 32),
-                  static_cast<unsigned>(client_high >> 16) & 0xffffU,
-                  static_cast<unsigned>(client_high) & 0xffffU,
-                  static_cast<unsigned>(client_low >> 48),
-                  static_cast<unsigned long long>(client_low & 0xffffffffffffULL),
-                  static_cast<unsigned long long>(number));
-    return out;
+    char* at = out;
+    for (const std::uint64_t half : {client_high, client_low})
+      for (int shift = 60; shift >= 0; shift -= 4) {
+        // xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
+        const auto written = at - out;
+        if (written == 8 || written == 13 || written == 18 || written == 23) *at++ = '-';
+        *at++ = digits[half >> shift & 0xfU];
+      }
+    *at++ = ':';
+    return {out, std::to_chars(at, out + sizeof out, number).ptr};
   }
 };
 

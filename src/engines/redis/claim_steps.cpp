@@ -5,6 +5,8 @@
 #include "engines/redis/subscriber.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <concepts>
 #include <utility>
 
 namespace afar::engines::redis {
@@ -24,11 +26,42 @@ spi::milliseconds place_time(const spi::claim& a) noexcept {
   return a.queue ? waiter_lease(a) : 0ms;
 }
 
+void join(std::string& out, std::string_view word) { out.append(word); }
+void join(std::string& out, char sign) { out += sign; }
+template <std::integral Number>
+void join(std::string& out, Number n) {
+  char text[24];
+  out.append(text, std::to_chars(text, text + sizeof text, n).ptr);
+}
+
+// Several words of a script's as one, each with a blank behind it: a word costs the server more than
+// its bytes.
+template <class... Words>
+std::string& joined(std::string& out, const Words&... words) {
+  out.reserve(128);
+  ((join(out, words), out += ' '), ...);
+  return out;
+}
+
+// In microseconds. A token key that is older is renewed: a hint, so that it may be the client's clock.
+std::int64_t half_a_day_ago() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::microseconds>(now - 12h).count();
+}
+
 spi::status odd() { return {errc::damaged, "an answer that makes no sense"}; }
 
 spi::status read(const reply& r, const spi::claim& a, const std::string& owner,
                  spi::acquire_reply& out) {
   if (r.failed()) return failure_of(r, {a.what.kind, a.limit});
+  if (r.is(reply::type::integer)) {
+    if (r.number <= std::int64_t{a.handoffs}) return odd();
+    out.granted = true;
+    out.last_token = static_cast<std::uint64_t>(r.number);
+    out.token = out.last_token - a.handoffs;
+    out.lease = a.lease;
+    return {};
+  }
   const auto outcome = r.at(0).integer();
   if (outcome == 2) {
     out.why = r.at(1).text == "evicted" ? spi::loss::evicted : spi::loss::expired;
@@ -66,6 +99,33 @@ auto released(spi::done<spi::release_reply> done) {
   };
 }
 
+// The keys of a name as words of a command. A thread mostly asks for the name that it asked for
+// before, and building them costs more than the rest of a request.
+class key_words {
+ public:
+  explicit key_words(std::string_view name) : name_(name) {
+    command::word(all_, layout::name_key(name));
+    command::word(all_, layout::queue_key(name));
+    command::word(all_, layout::token_key(name));
+    first_three_ = all_.size();
+    command::word(all_, layout::past_key(name));
+    command::word(all_, layout::cell_key(name));
+  }
+  static const key_words& of(std::string_view name) {
+    thread_local key_words last{{}};
+    if (last.name_ != name) last = key_words{name};
+    return last;
+  }
+
+  std::string_view five() const noexcept { return all_; }  // name, queue, token, past, cell
+  std::string_view three() const noexcept { return five().substr(0, first_three_); }
+
+ private:
+  std::string name_;
+  std::string all_;
+  std::size_t first_three_ = 0;
+};
+
 }  // namespace
 
 spi::milliseconds waiter_lease(const spi::claim& a) noexcept {
@@ -87,11 +147,7 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
   });
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::arrive, 5, 5}
-        .add(layout::name_key(name))
-        .add(layout::queue_key(name))
-        .add(layout::token_key(name))
-        .add(layout::past_key(name))
-        .add(layout::cell_key(name))
+        .add_words(key_words::of(name).five())
         .add(owner)
         .add(place_time(a))
         .add(std::int64_t{a.limit})
@@ -99,24 +155,21 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
         .add(a.note);
     return r;
   }
-  arguments{*r, scripts::acquire, 5, 12}
-      .add(layout::name_key(name))
-      .add(layout::queue_key(name))
-      .add(layout::token_key(name))
-      .add(layout::past_key(name))
-      .add(layout::cell_key(name))
+  const std::string watchers = layout::watchers_channel(a.what.kind, name);
+  const bool short_way = mode_of(a) == 'x' && a.token == 0 && watchers.empty();
+  std::string tail;  // of the record that a holder is
+  joined(tail, a.handoffs, letter(a.what.kind), -a.lease.count()).append(a.note);
+  std::string rest;
+  joined(rest, mode_of(a), a.token, place_time(a).count(), a.permits, a.limit, channel)
+      .append(watchers);
+  arguments{*r, scripts::acquire, 3, 6}
+      .add_words(key_words::of(name).three())
       .add(owner)
-      .add(letter(a.what.kind))
-      .add(mode_of(a))
       .add(a.lease)
-      .add(place_time(a))
-      .add(std::int64_t{a.permits})
-      .add(std::int64_t{a.limit})
-      .add(channel)
-      .add(std::int64_t{a.handoffs})
-      .add(a.token)
-      .add(layout::watchers_channel(a.what.kind, name))
-      .add(a.note);
+      .add(short_way ? std::int64_t{a.handoffs} + 1 : 0)
+      .add(half_a_day_ago())
+      .add(tail)
+      .add(rest);
   return r;
 }
 
@@ -131,12 +184,10 @@ std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by
         .add(a.owner.text());
     return r;
   }
-  arguments{*r, scripts::release, 3, 2}
-      .add(layout::name_key(name))
-      .add(layout::queue_key(name))
-      .add(layout::token_key(name))
-      .add(a.owner.text())
-      .add(layout::watchers_channel(a.what.kind, name));
+  const std::string watchers = layout::watchers_channel(a.what.kind, name);
+  arguments words{*r, scripts::release, 3, watchers.empty() ? 1U : 2U};
+  words.add_words(key_words::of(name).three()).add(a.owner.text());
+  if (!watchers.empty()) words.add(watchers);
   return r;
 }
 

@@ -84,7 +84,8 @@ void link::flush(lock& l) {
     }
     const int fd = fd_;
     l.unlock();
-    const auto n = ::send(fd, going_.data() + gone_, going_.size() - gone_, MSG_NOSIGNAL);
+    const auto n = ::send(fd, going_.data() + gone_, going_.size() - gone_,
+                          MSG_NOSIGNAL | MSG_DONTWAIT);
     const int error = errno;
     l.lock();
     if (n >= 0) {
@@ -102,15 +103,16 @@ void link::flush(lock& l) {
 
 // ---- reading ------------------------------------------------------------------------------------
 
-void link::read_answers() {
+bool link::read_answers(bool waits) {
   const visits::guard open{visits_};
-  if (!open) return;
+  if (!open) return false;
   std::array<char, 16384> bytes;
-  const auto n = ::recv(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT);
+  const auto n = ::recv(fd_, bytes.data(), bytes.size(), waits ? 0 : MSG_DONTWAIT);
   const int error = errno;
   std::vector<reply> replies;
   spi::status failure;
   if (n > 0) {
+    replies.reserve(8);
     decode_->feed({bytes.data(), static_cast<std::size_t>(n)});
     for (reply r; decode_->next(r);) replies.push_back(std::move(r));
     if (decode_->broken()) failure = {errc::unknown_outcome, "a hostile answer: " + decode_->why()};
@@ -119,10 +121,10 @@ void link::read_answers() {
   } else if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) {
     failure = {errc::unknown_outcome, std::generic_category().message(error)};
   }
-  std::deque<std::pair<std::unique_ptr<request>, reply>> answered;
+  answers answered;
   {
     lock l{m_};
-    if (!up_) return;  // lost meanwhile, with all that was in sent_
+    if (!up_) return false;  // lost meanwhile, with all that was in sent_
     if (replies.size() > sent_.size()) {
       failure = {errc::unknown_outcome, "a hostile answer: nobody has asked"};
       replies.resize(sent_.size());
@@ -132,11 +134,12 @@ void link::read_answers() {
     if (failure && up_) lost(l, std::move(failure));
   }
   for (auto& [r, answer] : answered) r->answer(std::move(answer));
+  return n > 0;
 }
 
-void link::match(std::vector<reply>& replies,
-                 std::deque<std::pair<std::unique_ptr<request>, reply>>& answered) {
+void link::match(std::vector<reply>& replies, answers& answered) {
   if (!replies.empty()) progress_ = boot_clock::now();
+  answered.reserve(replies.size());
   for (std::size_t left = replies.size(); left > 0 && !batches_.empty();) {
     const std::size_t taken = std::min(left, batches_.front());
     left -= taken;
@@ -172,6 +175,7 @@ void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
   reader_ = reader::caller;
   leader_ = std::this_thread::get_id();
   pollfd sources[2] = {{fd_, POLLIN, 0}, {nudge_, POLLIN, 0}};
+  bool soon = true;  // an answer is expected at once
   while (up_ && !closed_) {
     l.unlock();
     const auto now = boot_clock::now();
@@ -179,13 +183,19 @@ void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
       l.lock();
       break;
     }
+    // To wait in recv() saves a call, but nobody can nudge us meanwhile: only for a moment.
+    if (soon && until - now > 4 * read_time) {
+      soon = read_answers(true);
+      l.lock();
+      continue;
+    }
     const timespec most = as_timespec(std::min<std::chrono::nanoseconds>(until - now, 1s));
     ::ppoll(sources, 2, &most, nullptr);
     if (sources[1].revents != 0) {
       std::uint64_t count = 0;
       (void)!::read(nudge_, &count, sizeof count);
     }
-    if (sources[0].revents != 0) read_answers();
+    if (sources[0].revents != 0) soon = read_answers(false);
     l.lock();
   }
   leader_ = std::thread::id{};

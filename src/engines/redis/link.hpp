@@ -48,15 +48,17 @@ class link : public std::enable_shared_from_this<link> {
   void close() noexcept;
 
  private:
+  static constexpr spi::milliseconds read_time{5};
   enum class reader : std::uint8_t { nobody, caller, engine };
   using lock = std::unique_lock<std::mutex>;
   using requests = std::vector<std::unique_ptr<request>>;
+  using answers = std::vector<std::pair<std::unique_ptr<request>, reply>>;
 
   // ---- any thread; `l` locks m_
   void send(std::unique_ptr<request>, bool whole_script);
   void flush(lock& l);
-  void read_answers();  // by whoever has the role
-  void match(std::vector<reply>&, std::deque<std::pair<std::unique_ptr<request>, reply>>&);
+  bool read_answers(bool waits);  // by whoever has the role; `waits` for read_time. False: nothing came
+  void match(std::vector<reply>&, answers&);
   void lost(lock& l, spi::status why);  // the connection; dials anew
   void leave(lock& l) noexcept;         // the reader's role
   void lead(spi::waiter&, spi::time_point until, lock& l) noexcept;
@@ -82,7 +84,8 @@ class link : public std::enable_shared_from_this<link> {
   const int nudge_;  // eventfd; ends the leader's sleep
 
   // ---- the engine's thread only
-  std::shared_ptr<asio::ip::tcp::socket> socket_;
+  struct established;
+  std::shared_ptr<established> socket_;
   std::shared_ptr<asio::ip::tcp::socket> dialing_socket_;  // the next one
   std::int64_t connection_ = 0;                            // the server's number of the last one
   asio::steady_timer retry_;  // also the signal that the connection broke

@@ -1,12 +1,16 @@
 // What the engine's own thread does for a link: dialing, deadlines, and reading when nobody else does.
 #include "engines/redis/link.hpp"
 
+#include "engines/redis/readiness.hpp"
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
+#include <fcntl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -29,6 +33,32 @@ spi::milliseconds jittered(spi::milliseconds d) {
 }
 
 }  // namespace
+
+// A connection that asio no longer watches.
+struct link::established {
+  established(asio::io_context& thread, int socket)
+      : fd(socket),
+        readable(thread, socket, readiness::of::reading),
+        writable(thread, socket, readiness::of::writing) {}
+  established(const established&) = delete;
+  established& operator=(const established&) = delete;
+  ~established() { ::close(fd); }
+  void close() noexcept {
+    readable.close();
+    writable.close();
+  }
+
+  // Who waits in recv() does so for a moment; who must not wait says so in the call.
+  void block_for(spi::milliseconds d) const noexcept {
+    const timeval most{.tv_sec = 0, .tv_usec = d.count() * 1'000};
+    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+  }
+
+  const int fd;
+  readiness readable;
+  readiness writable;
+};
 
 // m_ held. (inv 4)
 void link::call_tick() {
@@ -86,8 +116,8 @@ asio::awaitable<bool> link::connect_once() {
   if (!got.failure) co_return use(std::move(got.socket));
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
-  refused(got.failure, got.failure.code != errc::unavailable ||
-                           (got.nobody_there && connection_ == 0));
+  refused(got.failure,
+          got.failure.code != errc::unavailable || (got.nobody_there && connection_ == 0));
   co_return false;
 }
 
@@ -105,10 +135,11 @@ bool link::use(std::shared_ptr<asio::ip::tcp::socket> connected) {
   lock l{m_};
   if (closed_) return false;
   failure_ = {};
-  socket_ = std::move(connected);
+  socket_ = std::make_shared<established>(io_->context(), connected->release());
   decoder_ = std::make_unique<decoder>();
   decode_ = decoder_.get();
-  fd_ = socket_->native_handle();
+  socket_->block_for(read_time);
+  fd_ = socket_->fd;
   going_.clear();
   gone_ = 0;
   up_ = true;
@@ -134,8 +165,7 @@ asio::awaitable<void> link::hang_up() {
     }
     co_await pause(1ms);
   }
-  std::error_code ignored;
-  socket_->close(ignored);
+  socket_->close();
   socket_.reset();
   awaiting_ = false;
 }
@@ -205,36 +235,34 @@ spi::milliseconds link::look() {
 void link::await_readable() {
   if (awaiting_ || !socket_) return;
   awaiting_ = true;
-  socket_->async_wait(asio::ip::tcp::socket::wait_read,
-                      [self = shared_from_this(), from = socket_](std::error_code failed) {
-                        if (from != self->socket_) return;  // of a connection before
-                        self->awaiting_ = false;
-                        if (failed) return;
-                        {
-                          const lock l{self->m_};
-                          // A caller reads, and takes over; the tick looks whether it still does.
-                          if (!self->up_ || self->reader_ != reader::nobody) return;
-                          self->reader_ = reader::engine;
-                        }
-                        self->read_answers();
-                        {
-                          lock l{self->m_};
-                          self->leave(l);
-                          if (!self->up_) return;
-                        }
-                        self->await_readable();
-                      });
+  socket_->readable.wait([self = shared_from_this(), from = socket_](std::error_code failed) {
+    if (from != self->socket_) return;  // of a connection before
+    self->awaiting_ = false;
+    if (failed) return;
+    {
+      const lock l{self->m_};
+      // A caller reads, and takes over; the tick looks whether it still does.
+      if (!self->up_ || self->reader_ != reader::nobody) return;
+      self->reader_ = reader::engine;
+    }
+    self->read_answers(false);
+    {
+      lock l{self->m_};
+      self->leave(l);
+      if (!self->up_) return;
+    }
+    self->await_readable();
+  });
 }
 
 void link::await_writable() {
   if (!socket_) return;
-  socket_->async_wait(asio::ip::tcp::socket::wait_write,
-                      [self = shared_from_this()](std::error_code) {
-                        const visits::guard open{self->visits_};  // a broken connection fails requests
-                        lock l{self->m_};
-                        self->writing_ = false;
-                        if (open) self->flush(l);
-                      });
+  socket_->writable.wait([self = shared_from_this(), from = socket_](std::error_code) {
+    const visits::guard open{self->visits_};  // a broken connection fails requests
+    lock l{self->m_};
+    self->writing_ = false;
+    if (open) self->flush(l);
+  });
 }
 
 }  // namespace afar::engines::redis

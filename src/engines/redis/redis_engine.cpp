@@ -62,6 +62,7 @@ spi::traits traits_of() {
   t.name = "redis";
   t.token_block = 64;
   t.waiter_lease = 3s;
+  t.ordered = true;  // one connection
   return t;
 }
 

@@ -56,6 +56,10 @@ class arguments {
   arguments& add(std::int64_t n);
   arguments& add(std::uint64_t n) { return add(static_cast<std::int64_t>(n)); }
   arguments& add(spi::milliseconds d) { return add(std::int64_t{d.count()}); }
+  arguments& add_words(std::string_view ready) {  // by command::word
+    out_.append(ready);
+    return *this;
+  }
   arguments& add(char sign) { return add(std::string_view{&sign, 1}); }
 
  private:

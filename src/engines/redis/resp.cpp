@@ -61,11 +61,13 @@ redisReplyObjectFunctions functions{make_text, make_array, make_integer, make_ni
 
 const reply nothing;
 
-void head(std::string& out, char sign, std::size_t n) {
-  char text[24];
-  const auto end = std::to_chars(text, text + sizeof text, n).ptr;
-  out += sign;
-  out.append(text, end).append("\r\n");
+// At most 22 bytes: a sign, a number and the end of a line.
+char* head(char* at, char sign, std::size_t n) noexcept {
+  *at++ = sign;
+  at = std::to_chars(at, at + 20, n).ptr;
+  *at++ = '\r';
+  *at++ = '\n';
+  return at;
 }
 
 }  // namespace
@@ -83,11 +85,14 @@ std::optional<std::int64_t> reply::integer() const noexcept {
   return failed == std::errc{} && stop == end ? std::optional{n} : std::nullopt;
 }
 
-command::command(std::string& out, std::size_t words) : out_(out) { head(out, '*', words); }
+command::command(std::string& out, std::size_t words) : out_(out) {
+  char text[32];
+  out.append(text, head(text, '*', words));
+}
 
 void command::word(std::string& out, std::string_view w) {
-  head(out, '$', w.size());
-  out.append(w).append("\r\n");
+  char text[32];
+  out.append(text, head(text, '$', w.size())).append(w).append("\r\n", 2);
 }
 
 void command::word(std::string& out, std::int64_t n) {

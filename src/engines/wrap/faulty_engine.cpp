@@ -11,6 +11,7 @@ faulty_engine::faulty_engine(spi::host& up, const opener& open, const faults& f)
     : up_(up), faults_(f), dice_(f.seed), inner_(open(*this)), about_(inner_->about()) {
   about_.inline_steps = false;   // answers may be late
   about_.drive_listens = false;  // wakes are to pass through here
+  about_.ordered = false;        // delays overtake each other
 }
 
 faulty_engine::~faulty_engine() { close(); }

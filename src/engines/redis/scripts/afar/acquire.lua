@@ -1,24 +1,27 @@
--- KEYS: name, queue, token, past, cell.  ARGV: owner, kind, mode x|s|p, lease ms, waiter's lease ms (0: does not queue), permits, limit, client's channel, tokens to reserve, token held (0: none), watchers' channel or '', note.  Returns {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold to convert is gone; error AFARUSE.
+-- KEYS: name, queue, token.  ARGV: owner, lease ms, tokens to take (0: not by the short way), client's clock in us less half a day, "<tokens to reserve> <kind> -<lease> <note>", "<mode x|s|p> <token held or 0> <waiter's lease ms, 0: does not queue> <permits> <limit> <client's channel> <watchers' channel or ''>".  Returns the last token reserved if granted at once; else {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold to convert is gone; error AFARUSE.
 local call, name, queue, tkey = redis.call, KEYS[1], KEYS[2], KEYS[3]
+if ARGV[3] ~= '0' and call('EXISTS', name, queue) == 0 then
+  -- Nobody holds, nobody waits: all that follows costs more than this step, even if it only defines functions. Few words, few calls: this is most of what the server does.
+  local last = call('INCRBY', tkey, ARGV[3])
+  if last < 1500000000000000 or last < tonumber(ARGV[4]) then  -- a new key, or one that may end before long; the clock is only a hint
+    local clock = call('TIME')
+    last = math.max(clock[1] * 1000000 + clock[2] + ARGV[3], last)
+    call('SET', tkey, string.format('%.0f', last), 'PX', 172800000)
+  end
+  call('SET', name, ARGV[1] .. string.format(' %.0f ', last) .. ARGV[5], 'PX', ARGV[2])
+  return last
+end
 local clock = call('TIME')
 local us = clock[1] * 1000000 + clock[2]
-if ARGV[3] == 'x' and ARGV[10] == '0' and call('EXISTS', name, queue) == 0 then
-  -- Nobody holds, nobody waits: all that follows costs more than this step, even if it only defines functions.
-  local token, more = us, tonumber(ARGV[9])
-  local old = call('SET', tkey, string.format('%.0f', us + more), 'PX', 172800000, 'GET')
-  if old and tonumber(old) >= us then
-    token = tonumber(old) + 1
-    call('SET', tkey, string.format('%.0f', token + more), 'PX', 172800000)
-  end
-  call('SET', name, string.format('%s %.0f %s %.0f %.0f ', ARGV[1], token, ARGV[2], math.floor(us / 1000), token + more) .. ARGV[12], 'PX', ARGV[4])
-  if ARGV[11] ~= '' then redis.pcall('PUBLISH', ARGV[11], '') end
-  return {1, token, token + more}
-end
 --@include line
-local owner, kind, mode, note = ARGV[1], ARGV[2], ARGV[3], ARGV[12]
-local lease, w, n, limit = tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local more, mine, watchers = tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
-local bad = look(KEYS[5])
+local owner, lease = ARGV[1], tonumber(ARGV[2])
+local more, kind, note = string.match(ARGV[5], '^(%d+) (%a) %-%d+ (.*)$')
+local mode, mine, w, n, limit, channel, watchers = string.match(ARGV[6], '^(%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+more, mine, w, n, limit = tonumber(more), tonumber(mine), tonumber(w), tonumber(n), tonumber(limit)
+-- Of the same slot as the keys that are named; seldom needed, and a word costs the server something each time.
+local tag = string.sub(queue, 12)
+local past_key, cell_key = 'afar:past:' .. tag, 'afar:cell:' .. tag
+local bad = look(cell_key)
 if bad then return bad end
 
 if held == 'x' and holder.owner == owner then
@@ -53,7 +56,7 @@ if score then
   return {1, token, token}
 end
 if mine > 0 then
-  local past = call('HGET', KEYS[4], owner)
+  local past = call('HGET', past_key, owner)
   return {2, past and string.match(past, '^%a+') or 'expired'}
 end
 
@@ -80,8 +83,8 @@ end
 if place then stretch(queue, w) end
 local seq, since = string.match(place or '', '^(%d+) %d+ %d+ %a %d+ (%d+) ')
 seq = seq or string.format('%.0f', call('HINCRBY', queue, 'n', 1))
-call('HSET', queue, 'k', kind, 'l', ARGV[7], seq, owner, owner,
-  string.format('%s %.0f %d %s %d %s %d %s ', seq, now + w, w, mode, n, since or text(now), more, ARGV[8]) .. note)
+call('HSET', queue, 'k', kind, 'l', text(limit), seq, owner, owner,
+  string.format('%s %.0f %d %s %d %s %d %s ', seq, now + w, w, mode, n, since or text(now), more, channel) .. note)
 if not place then stretch(queue, w) end
 head = nil  -- the queue may be a new one
 local t, last = advance(owner, lease)

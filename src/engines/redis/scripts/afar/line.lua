@@ -27,9 +27,9 @@ local function mint(more)
   return token, token + more
 end
 
--- An exclusive holder. (Lua's format cuts a note at a zero byte; .. does not.)
+-- An exclusive holder: its token is the last one less those that it may still hand on. (Lua's format cuts a note at a zero byte; .. does not.)
 local function record(owner, token, kind, since, last, note)
-  return string.format('%s %.0f %s %.0f %.0f ', owner, token, kind, since, last) .. note
+  return string.format('%s %.0f %.0f %s %.0f ', owner, last, last - token, kind, since) .. note
 end
 
 -- Replaces the exclusive holder's record, if it differs; its TTL stays.
@@ -62,9 +62,14 @@ local function look(cell)
     local v = call('GET', name)
     if string.find(v, '^%-?%d+$') then return wrong(cell and call('HGET', cell, 'k') or 'c') end
     held = 'x'
-    local owner, token, kind, since, last, note = string.match(v, '^(%S+:%d+) (%d+) (%a) (%d+) (%d+) (.*)$')
-    -- Anything else is the lock of a plain SET NX PX peer.
-    holder = {owner = owner, token = tonumber(token or 0), kind = kind or 'm', since = tonumber(since or now), last = tonumber(last or 0), note = note or v}
+    local owner, last, more, kind, since, note = string.match(v, '^(%S+:%d+) (%d+) (%d+) (%a) (%-?%d+) (.*)$')
+    if not owner then  -- the lock of a plain SET NX PX peer
+      holder = {token = 0, kind = 'm', since = now, last = 0, note = v}
+      return
+    end
+    since = tonumber(since)
+    if since < 0 then since = now + since + call('PTTL', name) end  -- granted at once for -since, not renewed yet
+    holder = {owner = owner, token = last - more, kind = kind, since = since, last = tonumber(last), note = note}
     return
   end
   if t == 'hash' then return wrong(call('HEXISTS', name, 'stock') == 1 and 'k' or 'redisson') end

@@ -6,6 +6,7 @@ local now = math.floor((clock[1] * 1000000 + clock[2]) / 1000)
 local function stretch(key, ms)  -- first: allowed at maxmemory, and what follows then is too
   local left = call('PTTL', key)
   call('PEXPIRE', key, left > ms and left or ms)
+  return left
 end
 
 local function holds(name, owner, mode, lease, token, note, channel)
@@ -18,12 +19,15 @@ local function holds(name, owner, mode, lease, token, note, channel)
   end
   local v = redis.pcall('GET', name)
   if type(v) ~= 'string' or string.find(v, owner .. ' ', 1, true) ~= 1 then return false end
-  stretch(name, lease)
-  local was, kind, since, last, old = string.match(v, '^%S+ (%d+) (%a) (%d+) (%d+) (.*)$')
-  if note ~= old or tonumber(token) > tonumber(was) then
-    if tonumber(token) < tonumber(was) then token = was end
-    if tonumber(last) < tonumber(token) then last = token end
-    call('SET', name, table.concat({owner, token, kind, since, last, note}, ' '), 'KEEPTTL')
+  local left = stretch(name, lease)
+  local last, more, kind, since, old = string.match(v, '^%S+ (%d+) (%d+) (%a) (%-?%d+) (.*)$')
+  last, since, token = tonumber(last), tonumber(since), tonumber(token)
+  local was = last - more
+  if note ~= old or token > was or since < 0 then
+    if since < 0 then since = now + since + left end  -- see acquire
+    token = math.max(token, was)
+    last = math.max(last, token)
+    call('SET', name, string.format('%s %.0f %.0f %s %.0f ', owner, last, last - token, kind, since) .. note, 'KEEPTTL')
     if note ~= old and channel ~= '' then redis.pcall('PUBLISH', channel, '') end
   end
   return true

@@ -23,9 +23,12 @@ local function add(list, owner, mode, n, token, since, left, note)
   list[#list + 1] = {owner, mode, n, token, math.max(now - since, 0), left, note}
 end
 if v then
-  local owner, token, k, since, _, note = string.match(v, '^(%S+:%d+) (%d+) (%a) (%d+) (%d+) (.*)$')
+  local owner, last, more, k, since, note = string.match(v, '^(%S+:%d+) (%d+) (%d+) (%a) (%-?%d+) (.*)$')
   kind = k or 'm'
-  add(holders, owner or '', 'x', 1, tonumber(token or 0), tonumber(since or now), call('PTTL', name), note or v)
+  local left = call('PTTL', name)
+  since = tonumber(since or now)
+  if since < 0 then since = now + since + left end  -- see acquire
+  add(holders, owner or '', 'x', 1, (last or 0) - (more or 0), since, left, note or v)
 elseif t == 'zset' then
   local of, all = {}, call('ZRANGE', name, 0, -1, 'WITHSCORES')
   local notes = {}
