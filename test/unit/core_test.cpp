@@ -138,6 +138,21 @@ TEST(core, waits_for_the_answer_to_its_own_release_before_it_says_busy) {
   end_and_wait(s, next);
 }
 
+TEST(core, asks_behind_a_release_without_its_answer_where_steps_are_ordered) {
+  scripted s;
+  s.engine->traits.ordered = true;
+  const auto h = s.acquire_granted(1);
+  auto next = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  ASSERT_TRUE(eventually([&] { return s.line->waiting() == 1; }));
+  h->end({});
+  s.grant(2);  // throws if nobody asks
+  EXPECT_NE(next.get(), nullptr);
+  s.confirm_release();
+}
+
 TEST(core, tells_the_holder_before_the_lease_ends_when_renewals_are_not_answered) {
   scripted s(300ms);
   const auto before = boot_clock::now();
@@ -342,12 +357,10 @@ TEST(core, ends_waits_and_holds_when_the_client_closes) {
 class closed_meanwhile final : public scripted_engine {
  public:
   closed_meanwhile(spi::host& h, std::function<void()> close_client, bool grants)
-      : scripted_engine(h), close_client_(std::move(close_client)), grants_(grants) {}
-
-  const spi::traits& about() const noexcept override {
-    static const spi::traits t{.name = "inline", .try_time = 300ms, .inline_steps = true};
-    return t;
+      : scripted_engine(h), close_client_(std::move(close_client)), grants_(grants) {
+    traits = {.name = "inline", .try_time = 300ms, .inline_steps = true};
   }
+
   void acquire(spi::claim&, spi::time_point, spi::done<spi::acquire_reply> d) override {
     closing_ = std::async(std::launch::async, close_client_);
     closing_.wait_for(200ms);  // enough for a close() that does not wait for this call

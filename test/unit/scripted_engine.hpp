@@ -44,11 +44,7 @@ class scripted_engine : public spi::engine {
 
   explicit scripted_engine(spi::host& h) : host(h) {}
 
-  const spi::traits& about() const noexcept override {
-    static const spi::traits t{
-        .name = "scripted", .token_block = 4, .try_time = 300ms, .pushes_grants = true};
-    return t;
-  }
+  const spi::traits& about() const noexcept override { return traits; }
   void acquire(spi::claim& c, spi::time_point, spi::done<spi::acquire_reply> d) override {
     const std::lock_guard lock(m);
     acquires.push_back({c.owner, std::move(d)});
@@ -106,6 +102,8 @@ class scripted_engine : public spi::engine {
   }
 
   spi::host& host;
+  spi::traits traits{
+      .name = "scripted", .token_block = 4, .try_time = 300ms, .pushes_grants = true};
   std::mutex m;
   std::deque<call<spi::acquire_reply>> acquires;
   std::deque<renewal_call> renewals;
