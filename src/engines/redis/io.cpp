@@ -1,5 +1,7 @@
 #include "engines/redis/io.hpp"
 
+#include <afar/spi/own_thread.hpp>
+
 #include <pthread.h>
 #include <signal.h>
 #include <unistd.h>
@@ -61,6 +63,7 @@ void io::start(const std::shared_ptr<io>& made) {
   // Detached: the last owner of the engine may be a callback on this very thread.
   std::thread{[made] {
     pthread_setname_np(pthread_self(), "afar-redis");
+    spi::own_thread = true;
     made->id_ = std::this_thread::get_id();
     made->context_.run();
     made->ended_ = true;

@@ -1,5 +1,7 @@
 #include "engines/wrap/delayer.hpp"
 
+#include <afar/spi/own_thread.hpp>
+
 #include <utility>
 
 namespace afar::engines::wrap {
@@ -18,6 +20,7 @@ void delayer::run_after(std::chrono::microseconds delay, job j) {
 }
 
 void delayer::loop() {
+  spi::own_thread = true;
   std::unique_lock lock{mutex_};
   for (;;) {
     if (jobs_.empty() && closed_) return;
