@@ -74,20 +74,27 @@ asio::awaitable<void> link::keep_connected() {
 }
 
 asio::awaitable<bool> link::connect_once() {
-  dialing_socket_ = std::make_shared<asio::ip::tcp::socket>(io_->context());
-  dialed got = co_await dial(dialing_socket_, to_, connection_, dial_time);
-  dialing_socket_.reset();
+  const bool never = before_.connection == 0;
+  dialed got;
+  located at = co_await to_->locate();
+  if (at.failure) {
+    got.failure = std::move(at.failure);
+    got.nobody_there = at.nobody_there;
+  } else {
+    next_wire_ = std::make_shared<wire>(io_->context());
+    got = co_await dial(next_wire_, std::move(at.to), before_, dial_time);
+  }
+  const auto connected = std::exchange(next_wire_, {});
   if (!got.failure) {
-    connection_ = got.server.connection;
+    before_ = {got.server.connection, got.server.run};
     got.failure = greeted_(got.server);
   }
   const visits::guard open{visits_};  // requests may fail here
   if (!open) co_return false;
-  if (!got.failure) co_return use(std::move(got.socket));
+  if (!got.failure) co_return use(connected);
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
-  refused(got.failure, got.failure.code != errc::unavailable ||
-                           (got.nobody_there && connection_ == 0));
+  refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never));
   co_return false;
 }
 
@@ -101,14 +108,14 @@ void link::refused(const spi::status& why, bool hopeless) {
   for (auto& r : failed) r->fail(why);
 }
 
-bool link::use(std::shared_ptr<asio::ip::tcp::socket> connected) {
+bool link::use(std::shared_ptr<wire> connected) {
   lock l{m_};
   if (closed_) return false;
   failure_ = {};
-  socket_ = std::move(connected);
+  wire_ = std::move(connected);
   decoder_ = std::make_unique<decoder>();
   decode_ = decoder_.get();
-  fd_ = socket_->native_handle();
+  fd_ = wire_->socket().native_handle();
   going_.clear();
   gone_ = 0;
   up_ = true;
@@ -125,7 +132,7 @@ asio::awaitable<void> link::hang_up() {
   for (;;) {
     {
       const lock l{m_};
-      if (!socket_) co_return;
+      if (!wire_) co_return;
       if (reader_ == reader::nobody && !writing_) {
         fd_ = -1;
         break;
@@ -134,9 +141,8 @@ asio::awaitable<void> link::hang_up() {
     }
     co_await pause(1ms);
   }
-  std::error_code ignored;
-  socket_->close(ignored);
-  socket_.reset();
+  wire_->close();
+  wire_.reset();
   awaiting_ = false;
 }
 
@@ -203,38 +209,38 @@ spi::milliseconds link::look() {
 }
 
 void link::await_readable() {
-  if (awaiting_ || !socket_) return;
+  if (awaiting_ || !wire_) return;
   awaiting_ = true;
-  socket_->async_wait(asio::ip::tcp::socket::wait_read,
-                      [self = shared_from_this(), from = socket_](std::error_code failed) {
-                        if (from != self->socket_) return;  // of a connection before
-                        self->awaiting_ = false;
-                        if (failed) return;
-                        {
-                          const lock l{self->m_};
-                          // A caller reads, and takes over; the tick looks whether it still does.
-                          if (!self->up_ || self->reader_ != reader::nobody) return;
-                          self->reader_ = reader::engine;
-                        }
-                        self->read_answers();
-                        {
-                          lock l{self->m_};
-                          self->leave(l);
-                          if (!self->up_) return;
-                        }
-                        self->await_readable();
-                      });
+  wire_->socket().async_wait(wire::stream::wait_read,
+                             [self = shared_from_this(), from = wire_](std::error_code failed) {
+                               if (from != self->wire_) return;  // of a connection before
+                               self->awaiting_ = false;
+                               if (failed) return;
+                               {
+                                 const lock l{self->m_};
+                                 // A caller reads, and takes over; the tick looks whether it still does.
+                                 if (!self->up_ || self->reader_ != reader::nobody) return;
+                                 self->reader_ = reader::engine;
+                               }
+                               self->read_answers();
+                               {
+                                 lock l{self->m_};
+                                 self->leave(l);
+                                 if (!self->up_) return;
+                               }
+                               self->await_readable();
+                             });
 }
 
 void link::await_writable() {
-  if (!socket_) return;
-  socket_->async_wait(asio::ip::tcp::socket::wait_write,
-                      [self = shared_from_this()](std::error_code) {
-                        const visits::guard open{self->visits_};  // a broken connection fails requests
-                        lock l{self->m_};
-                        self->writing_ = false;
-                        if (open) self->flush(l);
-                      });
+  if (!wire_) return;
+  wire_->socket().async_wait(
+      wire::stream::wait_write, [self = shared_from_this()](std::error_code) {
+        const visits::guard open{self->visits_};  // a broken connection fails requests
+        lock l{self->m_};
+        self->writing_ = false;
+        if (open) self->flush(l);
+      });
 }
 
 }  // namespace afar::engines::redis
