@@ -15,15 +15,12 @@ configure_package_config_file(cmake/afarConfig.cmake.in afarConfig.cmake
 write_basic_package_version_file(afarConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES
   ${CMAKE_CURRENT_BINARY_DIR}/afarConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/afarConfigVersion.cmake
-  cmake/FindLMDB.cmake cmake/Findhiredis.cmake
+  cmake/FindLMDB.cmake
   DESTINATION ${config_dir} COMPONENT dev)
 
 set(AFAR_PC_PRIVATE "fmt")
 if(AFAR_WITH_EMBEDDED)
   string(APPEND AFAR_PC_PRIVATE " lmdb")
-endif()
-if(AFAR_WITH_REDIS)
-  string(APPEND AFAR_PC_PRIVATE " hiredis")
 endif()
 # A static libafar.a has to bring what it was linked with.
 if(BUILD_SHARED_LIBS)

@@ -16,6 +16,13 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libafar)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Synchronisation across machines: the library")
 
+# Loaded when a Redis URL is opened, so no dependency that dpkg-shlibdeps could see.
+if(AFAR_WITH_REDIS)
+  set(loaded_for_redis "libhiredis0.14, libssl3")
+  set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "${loaded_for_redis}")
+  set(CPACK_DEBIAN_CLI_PACKAGE_RECOMMENDS "${loaded_for_redis}")
+endif()
+
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libafar-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libafar (= ${PROJECT_VERSION})")

@@ -29,7 +29,8 @@ using factory = std::unique_ptr<spi::engine> (*)(const spi::url&, spi::host&, sp
 constexpr std::string_view embedded_options[] = {"durable"};
 #endif
 #ifdef AFAR_WITH_REDIS
-constexpr std::string_view redis_options[] = {"eviction", "layout"};
+constexpr std::string_view redis_options[] = {"ca",       "cert", "database",
+                                              "eviction", "key",  "layout"};
 #endif
 
 // A new engine adds its line here.
@@ -48,6 +49,8 @@ constexpr scheme schemes[] = {
 #endif
 #ifdef AFAR_WITH_REDIS
     {"redis", open_redis, redis_options},
+    {"redis+unix", open_redis, redis_options},
+    {"rediss", open_redis, redis_options},
 #endif
     {{}, nullptr, {}},  // an array has at least one element
 };

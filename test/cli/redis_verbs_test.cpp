@@ -6,6 +6,7 @@ namespace afar::test {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 class redis_verbs : public verbs {
  protected:
@@ -20,6 +21,19 @@ TEST_F(redis_verbs, run_a_command_under_a_lock) {
   EXPECT_EQ(a.code, 0) << a.err;
   EXPECT_THAT(a.out, HasSubstr("nightly 1"));
   EXPECT_FALSE(inspect(remote, "nightly")) << "it was released";
+}
+
+// On this machine's own engine nobody pays for the libraries of others.
+TEST_F(redis_verbs, load_client_libraries_only_when_they_are_used) {
+  const words_of look{"run", "nightly", "--", "sh", "-c", "cat /proc/$PPID/maps"};
+  const auto here = run(look);
+  EXPECT_THAT(here.out, HasSubstr("libhiredis"));
+  EXPECT_THAT(here.out, Not(HasSubstr("libssl")));
+  env["AFAR_URL"] = engine_of(stage)["AFAR_URL"];
+  const auto embedded = run(look);
+  EXPECT_THAT(embedded.out, HasSubstr("libc.so"));
+  EXPECT_THAT(embedded.out, Not(HasSubstr("libhiredis")));
+  EXPECT_THAT(embedded.out, Not(HasSubstr("libssl")));
 }
 
 TEST_F(redis_verbs, say_who_holds_what_is_not_got) {

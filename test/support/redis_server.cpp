@@ -70,6 +70,11 @@ std::string make_folder() {
   return path;
 }
 
+void replace_all(std::string& text, std::string_view mark, const std::string& by) {
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + by.size()))
+    text.replace(at, mark.size(), by);
+}
+
 }  // namespace
 
 redis_server::redis_server(std::vector<std::string> options)
@@ -77,6 +82,7 @@ redis_server::redis_server(std::vector<std::string> options)
   // The port is free when we look; somebody else may be quicker.
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
+    second_port_ = free_port();
     try {
       start();
       return;
@@ -108,7 +114,11 @@ void redis_server::start() {
                                  folder_ + "/log",
                                  "--enable-debug-command",
                                  "yes"};
-  words.insert(words.end(), options_.begin(), options_.end());
+  for (std::string option : options_) {
+    replace_all(option, "{folder}", folder_);
+    replace_all(option, "{port}", std::to_string(second_port_));
+    words.push_back(std::move(option));
+  }
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);

@@ -13,7 +13,8 @@ namespace afar::test {
 class redis_server {
  public:
   // Starts it and returns when it answers; throws if it does not. `options` as on the command line:
-  // {"--requirepass", "x"}. The server dies with the thread that starts it, so that a test that is
+  // {"--requirepass", "x"}; "{folder}" in them stands for its folder, "{port}" for a second free port.
+  // The server dies with the thread that starts it, so that a test that is
   // killed leaves none behind: start it on the main thread.
   explicit redis_server(std::vector<std::string> options = {});
   redis_server(const redis_server&) = delete;
@@ -21,7 +22,11 @@ class redis_server {
   ~redis_server();
 
   std::uint16_t port() const noexcept { return port_; }
-  std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
+  std::uint16_t second_port() const noexcept { return second_port_; }
+  const std::string& folder() const noexcept { return folder_; }
+  pid_t pid() const noexcept { return pid_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "redis://" + address(); }
 
   void stop() noexcept;     // SIGKILL: nothing is stored
   void start();             // again, on the same port
@@ -38,6 +43,7 @@ class redis_server {
   const std::vector<std::string> options_;
   std::string folder_;
   std::uint16_t port_ = 0;
+  std::uint16_t second_port_ = 0;
   pid_t pid_ = -1;
 };
 

@@ -3,45 +3,144 @@
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 namespace afar::engines::redis {
 namespace {
 
-std::uint32_t database_of(std::string_view path) {
-  if (path.starts_with('/')) path.remove_prefix(1);
-  if (path.empty()) return 0;
+constexpr std::uint16_t sentinel_port = 26'379;
+
+std::string option(const spi::url& where, const std::string& name) {
+  const auto at = where.options.find(name);
+  return at == where.options.end() ? std::string{} : at->second;
+}
+
+std::uint32_t database_number(std::string_view text) {
+  if (text.empty()) return 0;
   std::uint32_t n = 0;
-  const char* end = path.data() + path.size();
-  const auto [stop, failed] = std::from_chars(path.data(), end, n);
+  const char* end = text.data() + text.size();
+  const auto [stop, failed] = std::from_chars(text.data(), end, n);
   if (failed != std::errc{} || stop != end)
-    throw std::invalid_argument{"\"" + std::string{path} + "\" is no number of a database"};
+    throw std::invalid_argument{"\"" + std::string{text} + "\" is no number of a database"};
   return n;
 }
 
-// Only `only` so far; the others come with their layouts and topologies.
-void check_choice(const spi::url& where, const std::string& option, std::string_view only) {
-  const auto chosen = where.options.find(option);
+// Only `only` so far; the others come with their layouts.
+void check_choice(const spi::url& where, const std::string& name, std::string_view only) {
+  const auto chosen = where.options.find(name);
   if (chosen != where.options.end() && chosen->second != only)
-    throw std::invalid_argument{option + "=" + chosen->second + ": " + std::string{only} +
+    throw std::invalid_argument{name + "=" + chosen->second + ": " + std::string{only} +
                                 " is allowed"};
+}
+
+std::string without_slash(std::string_view path) {
+  if (path.starts_with('/')) path.remove_prefix(1);
+  return std::string{path};
+}
+
+std::shared_ptr<const tls_context> tls_of(const spi::url& where) {
+  const tls_files files{option(where, "ca"), option(where, "cert"), option(where, "key")};
+  if (where.scheme.starts_with("rediss")) return std::make_shared<tls_context>(files);
+  if (!files.ca.empty() || !files.cert.empty() || !files.key.empty())
+    throw std::invalid_argument{"ca, cert and key are for TLS: " + where.scheme + " has none"};
+  return nullptr;
+}
+
+// What all servers of the URL have in common.
+address login_of(const spi::url& where) {
+  address to;
+  to.user = where.user;
+  to.password = where.password;
+  to.database = database_number(option(where, "database"));
+  to.tls = tls_of(where);
+  return to;
+}
+
+std::vector<address> hosts_of(const spi::url& where, const address& login, std::uint16_t port) {
+  std::vector<address> all;
+  for (const auto& host : where.hosts) {
+    address to = login;
+    to.host = host.name;
+    to.port = host.port != 0 ? host.port : port;
+    all.push_back(std::move(to));
+  }
+  if (all.empty()) {
+    all.push_back(login);
+    all.back().port = port;
+  }
+  return all;
+}
+
+void take_database_from_path(const spi::url& where, address& login) {
+  const std::string path = without_slash(where.path);
+  if (path.empty()) return;
+  if (where.options.contains("database"))
+    throw std::invalid_argument{"the database is named twice, in the path and as an option"};
+  login.database = database_number(path);
+}
+
+void read_single(const spi::url& where, target& out) {
+  if (where.hosts.size() > 1) throw std::invalid_argument{where.scheme + ":// takes one host"};
+  take_database_from_path(where, out.login);
+  out.servers = hosts_of(where, out.login, out.login.port);
+}
+
+void read_unix(const spi::url& where, target& out) {
+  // A user and a password need a host behind them.
+  const bool here =
+      where.hosts.empty() || (where.hosts.size() == 1 && where.hosts[0].name == "localhost");
+  if (!here || where.path.size() < 2)
+    throw std::invalid_argument{
+        "a Unix socket is redis+unix:///path, or with a user "
+        "redis+unix://user:password@localhost/path"};
+  out.login.path = where.path;
+  out.servers = {out.login};
+}
+
+void read_sentinel(const spi::url& where, target& out) {
+  out.topology = topology::sentinel;
+  out.master = without_slash(where.path);
+  if (out.master.empty() || out.master.find('/') != std::string::npos)
+    throw std::invalid_argument{
+        "the name of the master is missing: redis+sentinel://host,host/name"};
+  // The Sentinels have users of their own.
+  address sentinel;
+  sentinel.user = option(where, "sentinel_user");
+  sentinel.password = spi::secret{option(where, "sentinel_password")};
+  sentinel.tls = out.login.tls;
+  out.servers = hosts_of(where, sentinel, sentinel_port);
+}
+
+void read_cluster(const spi::url& where, target& out) {
+  out.topology = topology::cluster;
+  take_database_from_path(where, out.login);
+  if (out.login.database != 0) throw std::invalid_argument{"a cluster has one database, 0"};
+  out.servers = hosts_of(where, out.login, out.login.port);
 }
 
 }  // namespace
 
-address address_of(const spi::url& where) {
-  if (where.hosts.size() > 1) throw std::invalid_argument{"redis:// takes one host"};
+std::string address::text() const {
+  if (!path.empty()) return path;
+  const bool v6 = host.find(':') != std::string::npos;
+  return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
+
+target target_of(const spi::url& where) {
   check_choice(where, "layout", "afar");
   check_choice(where, "eviction", "accept");
-  address to;
-  if (!where.hosts.empty()) {
-    if (!where.hosts[0].name.empty()) to.host = where.hosts[0].name;
-    if (where.hosts[0].port != 0) to.port = where.hosts[0].port;
-  }
-  to.user = where.user;
-  to.password = where.password;
-  to.database = database_of(where.path);
-  to.accepts_eviction = where.options.contains("eviction");
-  return to;
+  target out;
+  out.accepts_eviction = where.options.contains("eviction");
+  out.login = login_of(where);
+  if (where.scheme.ends_with("+unix"))
+    read_unix(where, out);
+  else if (where.scheme.ends_with("+sentinel"))
+    read_sentinel(where, out);
+  else if (where.scheme.ends_with("+cluster"))
+    read_cluster(where, out);
+  else
+    read_single(where, out);
+  return out;
 }
 
 }  // namespace afar::engines::redis

@@ -28,7 +28,8 @@ timespec as_timespec(std::chrono::nanoseconds d) noexcept {
 
 }  // namespace
 
-link::link(std::shared_ptr<io> thread, address to, std::shared_ptr<visits> v, greeted g)
+link::link(std::shared_ptr<io> thread, std::shared_ptr<directory> to, std::shared_ptr<visits> v,
+           greeted g)
     : io_(std::move(thread)),
       to_(std::move(to)),
       visits_(std::move(v)),
@@ -82,10 +83,8 @@ void link::flush(lock& l) {
       gone_ = 0;
       batches_.push_back(std::exchange(out_count_, 0));
     }
-    const int fd = fd_;
     l.unlock();
-    const auto n = ::send(fd, going_.data() + gone_, going_.size() - gone_,
-                          MSG_NOSIGNAL | MSG_DONTWAIT);
+    const auto n = wire_->send(std::string_view{going_}.substr(gone_));
     const int error = errno;
     l.lock();
     if (n >= 0) {
@@ -107,7 +106,7 @@ bool link::read_answers(bool waits) {
   const visits::guard open{visits_};
   if (!open) return false;
   std::array<char, 16384> bytes;
-  const auto n = ::recv(fd_, bytes.data(), bytes.size(), waits ? 0 : MSG_DONTWAIT);
+  const auto n = wire_->receive(bytes, waits);
   const int error = errno;
   std::vector<reply> replies;
   spi::status failure;
@@ -184,7 +183,7 @@ void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
       break;
     }
     // To wait in recv() saves a call, but nobody can nudge us meanwhile: only for a moment.
-    if (soon && until - now > 4 * read_time) {
+    if (soon && wire_->can_wait() && until - now > 4 * read_time) {
       soon = read_answers(true);
       l.lock();
       continue;
@@ -219,7 +218,7 @@ void link::nudge() noexcept {
 
 void link::lost(lock& l, spi::status why) {
   up_ = false;
-  ::shutdown(fd_, SHUT_RDWR);  // whoever sleeps on it wakes; closed later (inv 3)
+  wire_->shut();  // whoever sleeps on it wakes; closed later (inv 3)
   auto failed = std::exchange(sent_, {});
   out_.clear();
   out_count_ = 0;
@@ -232,12 +231,18 @@ void link::lost(lock& l, spi::status why) {
   l.lock();
 }
 
+void link::redial(const std::string& why) noexcept {
+  const visits::guard open{visits_};
+  lock l{m_};
+  if (open && up_) lost(l, {errc::unknown_outcome, why});
+}
+
 void link::close() noexcept {
   std::deque<std::unique_ptr<request>> failed[2];
   {
     const lock l{m_};
     if (std::exchange(closed_, true)) return;
-    if (up_) ::shutdown(fd_, SHUT_RDWR);
+    if (up_) wire_->shut();
     failed[0].swap(sent_);
     failed[1].swap(waiting_);
     up_ = false;
@@ -249,8 +254,7 @@ void link::close() noexcept {
   asio::post(io_->context(), [self = shared_from_this()] {
     self->retry_.cancel();
     self->tick_.cancel();
-    std::error_code ignored;
-    if (self->dialing_socket_) self->dialing_socket_->close(ignored);
+    if (self->next_wire_) self->next_wire_->close();
   });
 }
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "engines/redis/dial.hpp"
+#include "engines/redis/directory.hpp"
 #include "engines/redis/io.hpp"
 #include "engines/redis/request.hpp"
 #include "engines/visits.hpp"
@@ -37,12 +38,15 @@ class link : public std::enable_shared_from_this<link> {
   // Told of every connection, on the engine's thread, before it is used. A failure refuses it.
   using greeted = detail::function<spi::status(const server&)>;
 
-  link(std::shared_ptr<io>, address, std::shared_ptr<visits>, greeted);
+  link(std::shared_ptr<io>, std::shared_ptr<directory>, std::shared_ptr<visits>, greeted);
   ~link();
 
   void submit(std::unique_ptr<request>);
   bool drive(spi::waiter&, spi::time_point until) noexcept;
   void nudge() noexcept;
+
+  // The server is another one now, or no longer what it was: asks the directory and dials again.
+  void redial(const std::string& why) noexcept;
 
   // Fails everything with errc::closed, later submissions at once.
   void close() noexcept;
@@ -57,7 +61,8 @@ class link : public std::enable_shared_from_this<link> {
   // ---- any thread; `l` locks m_
   void send(std::unique_ptr<request>, bool whole_script);
   void flush(lock& l);
-  bool read_answers(bool waits);  // by whoever has the role; `waits` for read_time. False: nothing came
+  bool read_answers(
+      bool waits);  // by whoever has the role; `waits` for read_time. False: nothing came
   void match(std::vector<reply>&, answers&);
   void lost(lock& l, spi::status why);  // the connection; dials anew
   void leave(lock& l) noexcept;         // the reader's role
@@ -70,7 +75,7 @@ class link : public std::enable_shared_from_this<link> {
   asio::awaitable<void> pause(spi::milliseconds);
   asio::awaitable<bool> connect_once();
   void refused(const spi::status& why, bool hopeless);
-  bool use(std::shared_ptr<asio::ip::tcp::socket> connected);
+  bool use(std::shared_ptr<wire> connected);
   asio::awaitable<void> hang_up();
   asio::awaitable<void> tick();
   spi::milliseconds look();
@@ -78,17 +83,16 @@ class link : public std::enable_shared_from_this<link> {
   void await_writable();
 
   const std::shared_ptr<io> io_;
-  const address to_;
+  const std::shared_ptr<directory> to_;
   const std::shared_ptr<visits> visits_;
   greeted greeted_;
   const int nudge_;  // eventfd; ends the leader's sleep
 
   // ---- the engine's thread only
-  struct established;
-  std::shared_ptr<established> socket_;
-  std::shared_ptr<asio::ip::tcp::socket> dialing_socket_;  // the next one
-  std::int64_t connection_ = 0;                            // the server's number of the last one
-  asio::steady_timer retry_;  // also the signal that the connection broke
+  std::shared_ptr<wire> wire_;       // set on the engine's thread only; used by who reads or writes
+  std::shared_ptr<wire> next_wire_;  // being dialed
+  predecessor before_;               // the last connection
+  asio::steady_timer retry_;         // also the signal that the connection broke
   asio::steady_timer tick_;
   bool awaiting_ = false;  // readability
   int idle_ticks_ = 0;

@@ -1,16 +1,12 @@
 // What the engine's own thread does for a link: dialing, deadlines, and reading when nobody else does.
 #include "engines/redis/link.hpp"
 
-#include "engines/redis/readiness.hpp"
-
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
-#include <fcntl.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <random>
@@ -33,32 +29,6 @@ spi::milliseconds jittered(spi::milliseconds d) {
 }
 
 }  // namespace
-
-// A connection that asio no longer watches.
-struct link::established {
-  established(asio::io_context& thread, int socket)
-      : fd(socket),
-        readable(thread, socket, readiness::of::reading),
-        writable(thread, socket, readiness::of::writing) {}
-  established(const established&) = delete;
-  established& operator=(const established&) = delete;
-  ~established() { ::close(fd); }
-  void close() noexcept {
-    readable.close();
-    writable.close();
-  }
-
-  // Who waits in recv() does so for a moment; who must not wait says so in the call.
-  void block_for(spi::milliseconds d) const noexcept {
-    const timeval most{.tv_sec = 0, .tv_usec = d.count() * 1'000};
-    ::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof most);
-    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
-  }
-
-  const int fd;
-  readiness readable;
-  readiness writable;
-};
 
 // m_ held. (inv 4)
 void link::call_tick() {
@@ -104,20 +74,27 @@ asio::awaitable<void> link::keep_connected() {
 }
 
 asio::awaitable<bool> link::connect_once() {
-  dialing_socket_ = std::make_shared<asio::ip::tcp::socket>(io_->context());
-  dialed got = co_await dial(dialing_socket_, to_, connection_, dial_time);
-  dialing_socket_.reset();
+  const bool never = before_.connection == 0;
+  dialed got;
+  located at = co_await to_->locate();
+  if (at.failure) {
+    got.failure = std::move(at.failure);
+    got.nobody_there = at.nobody_there;
+  } else {
+    next_wire_ = std::make_shared<wire>(io_->context());
+    got = co_await dial(next_wire_, std::move(at.to), before_, dial_time);
+  }
+  const auto connected = std::exchange(next_wire_, {});
   if (!got.failure) {
-    connection_ = got.server.connection;
+    before_ = {got.server.connection, got.server.run};
     got.failure = greeted_(got.server);
   }
   const visits::guard open{visits_};  // requests may fail here
   if (!open) co_return false;
-  if (!got.failure) co_return use(std::move(got.socket));
+  if (!got.failure) co_return use(connected);
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
-  refused(got.failure,
-          got.failure.code != errc::unavailable || (got.nobody_there && connection_ == 0));
+  refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never));
   co_return false;
 }
 
@@ -131,15 +108,15 @@ void link::refused(const spi::status& why, bool hopeless) {
   for (auto& r : failed) r->fail(why);
 }
 
-bool link::use(std::shared_ptr<asio::ip::tcp::socket> connected) {
+bool link::use(std::shared_ptr<wire> connected) {
   lock l{m_};
   if (closed_) return false;
   failure_ = {};
-  socket_ = std::make_shared<established>(io_->context(), connected->release());
+  wire_ = std::move(connected);
+  wire_->leave_asio(read_time);
   decoder_ = std::make_unique<decoder>();
   decode_ = decoder_.get();
-  socket_->block_for(read_time);
-  fd_ = socket_->fd;
+  fd_ = wire_->descriptor();
   going_.clear();
   gone_ = 0;
   up_ = true;
@@ -156,7 +133,7 @@ asio::awaitable<void> link::hang_up() {
   for (;;) {
     {
       const lock l{m_};
-      if (!socket_) co_return;
+      if (!wire_) co_return;
       if (reader_ == reader::nobody && !writing_) {
         fd_ = -1;
         break;
@@ -165,8 +142,8 @@ asio::awaitable<void> link::hang_up() {
     }
     co_await pause(1ms);
   }
-  socket_->close();
-  socket_.reset();
+  wire_->close();
+  wire_.reset();
   awaiting_ = false;
 }
 
@@ -233,10 +210,10 @@ spi::milliseconds link::look() {
 }
 
 void link::await_readable() {
-  if (awaiting_ || !socket_) return;
+  if (awaiting_ || !wire_) return;
   awaiting_ = true;
-  socket_->readable.wait([self = shared_from_this(), from = socket_](std::error_code failed) {
-    if (from != self->socket_) return;  // of a connection before
+  wire_->when_readable([self = shared_from_this(), from = wire_](std::error_code failed) {
+    if (from != self->wire_) return;  // of a connection before
     self->awaiting_ = false;
     if (failed) return;
     {
@@ -256,8 +233,8 @@ void link::await_readable() {
 }
 
 void link::await_writable() {
-  if (!socket_) return;
-  socket_->writable.wait([self = shared_from_this(), from = socket_](std::error_code) {
+  if (!wire_) return;
+  wire_->when_writable([self = shared_from_this(), from = wire_](std::error_code) {
     const visits::guard open{self->visits_};  // a broken connection fails requests
     lock l{self->m_};
     self->writing_ = false;

@@ -42,7 +42,7 @@ bool too_old(std::string_view version) {
   return major < 6 || (major == 6 && minor < 2);
 }
 
-spi::status refusal(const server& s, const address& to) {
+spi::status refusal(const server& s, const target& to) {
   if (too_old(s.version))
     return {errc::unsupported, "is Redis " + s.version + "; needs 6.2 or later"};
   if (s.mode == "cluster")
@@ -70,15 +70,17 @@ spi::traits traits_of() {
 
 redis_engine::redis_engine(const spi::url& where, spi::host& up, spi::time_point by)
     : about_(traits_of()),
-      to_(address_of(where)),
+      to_(target_of(where)),
       channel_(new_channel()),
       io_(io::join()),
-      commands_(std::make_shared<link>(io_, to_, visits_,
+      where_(std::make_shared<fixed_address>(to_.servers.front())),
+      commands_(std::make_shared<link>(io_, where_, visits_,
                                        [to = to_](const server& s) { return refusal(s, to); })),
-      renewals_(std::make_shared<link>(io_, to_, visits_,
+      renewals_(std::make_shared<link>(io_, where_, visits_,
                                        [to = to_](const server& s) { return refusal(s, to); })),
-      told_(std::make_shared<subscriber>(io_, to_, visits_, up, channel_)) {
+      told_(std::make_shared<subscriber>(io_, where_, visits_, up, channel_)) {
   try {
+    const decoder is_there;  // here, where somebody can be told that it is not
     await_open(by, where.printable);
   } catch (...) {
     close();
@@ -161,7 +163,7 @@ void redis_engine::evict(const spi::resource& what, const spi::owner_id& owner, 
 }
 
 void redis_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
-  redis::examine(commands_, to_, channel_, by, std::move(done));
+  redis::examine(commands_, to_.login, channel_, by, std::move(done));
 }
 
 void redis_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/redis/address.hpp"
+#include "engines/redis/directory.hpp"
 #include "engines/redis/io.hpp"
 #include "engines/redis/link.hpp"
 #include "engines/redis/subscriber.hpp"
@@ -48,10 +49,11 @@ class redis_engine final : public spi::engine {
   void await_open(spi::time_point by, const std::string& printable);
 
   spi::traits about_;
-  const address to_;
+  const target to_;
   const std::string channel_;  // this client's own
   const std::shared_ptr<visits> visits_ = std::make_shared<visits>();
   const std::shared_ptr<io> io_;
+  const std::shared_ptr<directory> where_;
   const std::shared_ptr<link> commands_;
   // Renewals have a connection of their own, which only the engine's thread reads: a lease must not
   // depend on a user's thread being scheduled.

@@ -1,6 +1,8 @@
 #include "engines/redis/resp.hpp"
 
-#include <hiredis/read.h>
+#include "engines/client_library.hpp"
+
+#include <hiredis/hiredis.h>
 
 #include <charconv>
 #include <utility>
@@ -57,6 +59,25 @@ void* make_nil(const redisReadTask* task) {
 }
 void free_reply(void* r) { delete static_cast<reply*>(r); }  // only ever called for a root
 
+#define AFAR_TEXT_(x) #x
+#define AFAR_TEXT(x) AFAR_TEXT_(x)
+#define AFAR_HIREDIS(name) decltype(::name)* const name = library.function<decltype(::name)>(#name)
+
+// Of exactly the version that we were compiled with: we look into its reader.
+struct hiredis {
+  const client_library library{"libhiredis.so." AFAR_TEXT(HIREDIS_SONAME),
+                               "libhiredis" AFAR_TEXT(HIREDIS_SONAME)};
+  AFAR_HIREDIS(redisReaderCreateWithFunctions);
+  AFAR_HIREDIS(redisReaderFeed);
+  AFAR_HIREDIS(redisReaderGetReply);
+  AFAR_HIREDIS(redisReaderFree);
+};
+
+const hiredis& codec() {
+  static const hiredis loaded;
+  return loaded;
+}
+
 redisReplyObjectFunctions functions{make_text, make_array, make_integer, make_nil, free_reply};
 
 const reply nothing;
@@ -106,9 +127,9 @@ void append(std::string& out, std::initializer_list<std::string_view> words) {
   for (const std::string_view w : words) c.add(w);
 }
 
-void decoder::freed::operator()(redisReader* r) const noexcept { redisReaderFree(r); }
+void decoder::freed::operator()(redisReader* r) const noexcept { codec().redisReaderFree(r); }
 
-decoder::decoder() : reader_(redisReaderCreateWithFunctions(&functions)) {
+decoder::decoder() : reader_(codec().redisReaderCreateWithFunctions(&functions)) {
   if (!reader_) throw std::bad_alloc{};
   reader_->privdata = &items_;
 }
@@ -124,7 +145,7 @@ bool decoder::feed(std::string_view bytes) {
   if (broken_) return false;
   waiting_ += bytes.size();
   if (waiting_ > longest_text) return fail("an answer of more than 64 MiB");
-  if (redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK)
+  if (codec().redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK)
     return fail(reader_->errstr);
   return true;
 }
@@ -132,7 +153,7 @@ bool decoder::feed(std::string_view bytes) {
 bool decoder::next(reply& out) {
   if (broken_) return false;
   void* made = nullptr;
-  if (redisReaderGetReply(reader_.get(), &made) != REDIS_OK) return fail(reader_->errstr);
+  if (codec().redisReaderGetReply(reader_.get(), &made) != REDIS_OK) return fail(reader_->errstr);
   if (!made) return false;
   const std::unique_ptr<reply> root{static_cast<reply*>(made)};
   out = std::move(*root);

@@ -52,7 +52,7 @@ class decoder {
   static constexpr std::size_t longest_text = std::size_t{64} << 20;
   static constexpr std::size_t most_items = std::size_t{1} << 16;  // in one reply, at all levels
 
-  decoder();
+  decoder();  // throws lock_error without hiredis
   ~decoder();
   decoder(const decoder&) = delete;
   decoder& operator=(const decoder&) = delete;

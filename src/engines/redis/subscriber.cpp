@@ -1,11 +1,9 @@
 #include "engines/redis/subscriber.hpp"
 
-#include <asio/buffer.hpp>
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
-#include <asio/write.hpp>
 
 #include <algorithm>
 #include <array>
@@ -26,8 +24,8 @@ std::string subscriber::channel_key(std::string_view channel) {
   return std::string{"s"}.append(channel);
 }
 
-subscriber::subscriber(std::shared_ptr<io> thread, address to, std::shared_ptr<visits> v,
-                       spi::host& up, std::string own)
+subscriber::subscriber(std::shared_ptr<io> thread, std::shared_ptr<directory> to,
+                       std::shared_ptr<visits> v, spi::host& up, std::string own)
     : io_(std::move(thread)),
       to_(std::move(to)),
       visits_(std::move(v)),
@@ -73,8 +71,13 @@ void subscriber::close() {
     self->closed_ = true;
     self->channels_.clear();
     self->retry_.cancel();
-    std::error_code ignored;
-    if (self->socket_) self->socket_->close(ignored);
+    if (self->wire_) self->wire_->close();
+  });
+}
+
+void subscriber::redial() {
+  asio::post(io_->context(), [self = shared_from_this()] {
+    if (self->wire_) self->wire_->close();
   });
 }
 
@@ -85,21 +88,28 @@ bool subscriber::told(std::string_view owner) {
 
 // ---- the connection -----------------------------------------------------------------------------
 
+asio::awaitable<spi::status> subscriber::connect() {
+  located at = co_await to_->locate();
+  if (at.failure || closed_) co_return std::move(at.failure);
+  wire_ = std::make_shared<wire>(io_->context());
+  const predecessor nobody;  // GCC 12 destroys a temporary in a co_await twice
+  dialed got = co_await dial(wire_, std::move(at.to), nobody, dial_time);
+  co_return std::move(got.failure);
+}
+
 asio::awaitable<void> subscriber::run() {
   spi::milliseconds wait = 10ms;
   while (!closed_) {
-    socket_ = std::make_shared<asio::ip::tcp::socket>(io_->context());
-    const dialed got = co_await dial(socket_, to_, 0, dial_time);
+    const spi::status failure = co_await connect();
     if (closed_) break;
-    if (got.failure) {
-      broken(got.failure);
+    if (failure) {
+      broken(failure);
     } else {
       subscribe_all();
       co_await listen();
       wait = 10ms;
       listening_ = false;
-      std::error_code ignored;
-      socket_->close(ignored);
+      wire_->close();
       if (!closed_) broken({errc::unavailable, "the connection broke"});
     }
     if (closed_) break;
@@ -108,11 +118,11 @@ asio::awaitable<void> subscriber::run() {
     wait = std::min<spi::milliseconds>(wait * 2, 1s);
     co_await retry_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
   }
+  if (wire_) wire_->close();
 }
 
 void subscriber::subscribe_all() {
   out_.clear();
-  going_.clear();
   write("SUBSCRIBE", own_);
   for (const auto& [channel, who] : channels_)
     if (channel != own_) write("SUBSCRIBE", channel);
@@ -122,14 +132,15 @@ void subscriber::subscribe_all() {
 asio::awaitable<void> subscriber::listen() {
   decoder decode;
   std::array<char, 16384> bytes;
-  const auto socket = socket_;
-  for (;;) {
-    std::error_code failed;
-    const std::size_t n = co_await socket->async_read_some(
-        asio::buffer(bytes), asio::redirect_error(asio::use_awaitable, failed));
-    if (failed || !decode.feed({bytes.data(), n})) co_return;
-    for (reply r; decode.next(r);) hear(r);
-    if (decode.broken() || closed_) co_return;
+  const auto from = wire_;
+  try {
+    for (;;) {
+      const std::size_t n = co_await from->read_some(bytes);
+      if (!decode.feed({bytes.data(), n})) co_return;
+      for (reply r; decode.next(r);) hear(r);
+      if (decode.broken() || closed_) co_return;
+    }
+  } catch (const std::system_error&) {  // it broke; run() dials again
   }
 }
 
@@ -138,15 +149,22 @@ void subscriber::write(std::string_view verb, std::string_view channel) {
 }
 
 void subscriber::flush() {
-  if (!going_.empty() || out_.empty() || !socket_) return;
-  going_.swap(out_);
-  asio::async_write(
-      *socket_, asio::buffer(going_),
-      [self = shared_from_this(), socket = socket_](std::error_code failed, std::size_t) {
-        if (socket != self->socket_) return;
-        self->going_.clear();
-        if (!failed) self->flush();
-      });
+  if (std::exchange(sending_, true)) return;
+  asio::co_spawn(
+      io_->context(), [self = shared_from_this()] { return self->send_out(); }, asio::detached);
+}
+
+asio::awaitable<void> subscriber::send_out() {
+  const auto to = wire_;
+  try {
+    while (!out_.empty() && to == wire_) {
+      const std::string going = std::exchange(out_, {});
+      co_await to->write(going);
+    }
+  } catch (const std::system_error&) {  // listen() meets the same failure
+  }
+  sending_ = false;
+  if (to != wire_ && !out_.empty()) flush();  // words for the next connection
 }
 
 // ---- what is heard ------------------------------------------------------------------------------

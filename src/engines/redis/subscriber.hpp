@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engines/redis/dial.hpp"
+#include "engines/redis/directory.hpp"
 #include "engines/redis/io.hpp"
 #include "engines/visits.hpp"
 
@@ -23,12 +24,14 @@ namespace afar::engines::redis {
 class subscriber : public std::enable_shared_from_this<subscriber> {
  public:
   // `own`: the client's channel.
-  subscriber(std::shared_ptr<io>, address, std::shared_ptr<visits>, spi::host&, std::string own);
+  subscriber(std::shared_ptr<io>, std::shared_ptr<directory>, std::shared_ptr<visits>, spi::host&,
+             std::string own);
 
   void start(
       spi::done<spi::watch_reply> first);  // told when the own channel is heard, or cannot be
   void watch(std::string channel, spi::done<spi::watch_reply>);
   void unwatch(std::string channel);
+  void redial();  // the server is another one now
   void close();
 
   // Whether this claim's grant was told lately: it may have come before anybody watched for it.
@@ -43,7 +46,9 @@ class subscriber : public std::enable_shared_from_this<subscriber> {
   using waiting = std::vector<spi::done<spi::watch_reply>>;
 
   asio::awaitable<void> run();
+  asio::awaitable<spi::status> connect();
   asio::awaitable<void> listen();
+  asio::awaitable<void> send_out();
   void subscribe_all();
   void write(std::string_view verb, std::string_view channel);
   void flush();
@@ -52,15 +57,15 @@ class subscriber : public std::enable_shared_from_this<subscriber> {
   void broken(const spi::status&);
 
   const std::shared_ptr<io> io_;
-  const address to_;
+  const std::shared_ptr<directory> to_;
   const std::shared_ptr<visits> visits_;
   spi::host& up_;
   const std::string own_;
-  std::shared_ptr<asio::ip::tcp::socket> socket_;
+  std::shared_ptr<wire> wire_;
   asio::steady_timer retry_;
   std::map<std::string, waiting, std::less<>> channels_;  // and who waits for the server's word
   std::string out_;
-  std::string going_;  // being written
+  bool sending_ = false;
   bool heard_before_ = false;
   bool listening_ = false;  // the server has confirmed the own channel
   bool closed_ = false;
