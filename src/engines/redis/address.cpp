@@ -18,7 +18,6 @@ std::uint32_t database_of(std::string_view path) {
   return n;
 }
 
-// Only `only` so far; the others come with their layouts and topologies.
 void check_choice(const spi::url& where, const std::string& option, std::string_view only) {
   const auto chosen = where.options.find(option);
   if (chosen != where.options.end() && chosen->second != only)
@@ -30,7 +29,6 @@ void check_choice(const spi::url& where, const std::string& option, std::string_
 
 address address_of(const spi::url& where) {
   if (where.hosts.size() > 1) throw std::invalid_argument{"redis:// takes one host"};
-  check_choice(where, "layout", "afar");
   check_choice(where, "eviction", "accept");
   address to;
   if (!where.hosts.empty()) {
