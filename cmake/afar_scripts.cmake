@@ -1,15 +1,18 @@
-# afar_embed_scripts(<out.cpp> <folder> STEPS <step>... PARTS <part>...): one C++ file with the text and the SHA-1 of every
-# <folder>/<step>.lua. A line "--@include x" stands for the text of <folder>/x.lua, one of PARTS.
+# afar_embed_scripts(<out.cpp> <folder> NAMESPACE <name> STEPS <step>... PARTS <part>...): one C++ file with the text and the
+# SHA-1 of every <folder>/<step>.lua, as afar::engines::redis::<name>::<step>. A line "--@include x" stands for the text of
+# the part <folder>/x.lua or <folder>/<other folder>/x.lua.
 function(afar_embed_scripts out folder)
-  cmake_parse_arguments(arg "" "" "STEPS;PARTS" ${ARGN})
-  set(code "#include \"engines/redis/script.hpp\"\n\nnamespace afar::engines::redis::scripts {\n")
+  cmake_parse_arguments(arg "" "NAMESPACE" "STEPS;PARTS" ${ARGN})
+  set(code "#include \"engines/redis/script.hpp\"\n\nnamespace afar::engines::redis::${arg_NAMESPACE} {\n")
   foreach(file IN LISTS arg_STEPS arg_PARTS)
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${folder}/${file}.lua)
+    get_filename_component(file ${folder}/${file}.lua ABSOLUTE)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${file})
   endforeach()
   foreach(step IN LISTS arg_STEPS)
     file(READ ${folder}/${step}.lua text)
     foreach(part IN LISTS arg_PARTS)
       file(READ ${folder}/${part}.lua included)
+      get_filename_component(part ${part} NAME)
       string(REPLACE "--@include ${part}\n" "${included}" text "${text}")
     endforeach()
     if(text MATCHES "--@include")

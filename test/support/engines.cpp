@@ -27,7 +27,7 @@ constexpr const char* default_urls =
     " local: file://{temp}/store"
 #endif
 #if defined(AFAR_WITH_REDIS)
-    " redis://{redis} faulty+redis://{redis}"
+    " redis://{redis} faulty+redis://{redis} redis://{redis}?layout=redisson"
 #endif
     ;
 
@@ -80,6 +80,9 @@ run* const this_run = [] {
 
 std::string name_of(std::string_view url) {
   std::string name{url.substr(0, url.find(':'))};
+  // Where a scheme has several forms, which one.
+  if (const auto at = url.find("layout="); at != std::string_view::npos)
+    name.append("_").append(url.substr(at + 7));
   for (char& c : name)
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   return name;

@@ -16,7 +16,7 @@
 namespace afar::test {
 
 struct engine {
-  std::string name;  // in test names: the URL's scheme
+  std::string name;  // in test names: the URL's scheme, and its layout
   std::string url;
 };
 void PrintTo(const engine&, std::ostream*);

@@ -25,7 +25,6 @@ std::uint32_t database_number(std::string_view text) {
   return n;
 }
 
-// Only `only` so far; the others come with their layouts.
 void check_choice(const spi::url& where, const std::string& name, std::string_view only) {
   const auto chosen = where.options.find(name);
   if (chosen != where.options.end() && chosen->second != only)
@@ -127,7 +126,6 @@ std::string address::text() const {
 }
 
 target target_of(const spi::url& where) {
-  check_choice(where, "layout", "afar");
   check_choice(where, "eviction", "accept");
   target out;
   out.accepts_eviction = where.options.contains("eviction");

@@ -1,12 +1,13 @@
-#include "engines/redis/steps.hpp"
-
+#include "engines/redis/claim_answers.hpp"
 #include "engines/redis/failure.hpp"
 #include "engines/redis/layout.hpp"
+#include "engines/redis/steps.hpp"
 #include "engines/redis/subscriber.hpp"
 
 #include <algorithm>
 #include <charconv>
 #include <concepts>
+#include <stdexcept>
 #include <utility>
 
 namespace afar::engines::redis {
@@ -20,10 +21,6 @@ char mode_of(const spi::claim& a) noexcept {
   if (a.what.kind == kind::permits) return 'p';
   if (a.what.kind == kind::barrier) return 'b';
   return a.mode == access::shared ? 's' : 'x';
-}
-
-spi::milliseconds place_time(const spi::claim& a) noexcept {
-  return a.queue ? waiter_lease(a) : 0ms;
 }
 
 void join(std::string& out, std::string_view word) { out.append(word); }
@@ -47,56 +44,6 @@ std::string& joined(std::string& out, const Words&... words) {
 std::int64_t half_a_day_ago() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration_cast<std::chrono::microseconds>(now - 12h).count();
-}
-
-spi::status odd() { return {errc::damaged, "an answer that makes no sense"}; }
-
-spi::status read(const reply& r, const spi::claim& a, const std::string& owner,
-                 spi::acquire_reply& out) {
-  if (r.failed()) return failure_of(r, {a.what.kind, a.limit});
-  if (r.is(reply::type::integer)) {
-    if (r.number <= std::int64_t{a.handoffs}) return odd();
-    out.granted = true;
-    out.last_token = static_cast<std::uint64_t>(r.number);
-    out.token = out.last_token - a.handoffs;
-    out.lease = a.lease;
-    return {};
-  }
-  const auto outcome = r.at(0).integer();
-  if (outcome == 2) {
-    out.why = r.at(1).text == "evicted" ? spi::loss::evicted : spi::loss::expired;
-    return {};
-  }
-  const auto first = r.at(1).integer();
-  if (!outcome || !first || *first < 0) return odd();
-  if (*outcome == 1) {
-    out.granted = true;
-    out.token = static_cast<std::uint64_t>(*first);
-    out.last_token = static_cast<std::uint64_t>(r.at(2).integer().value_or(*first));
-    out.lease = a.lease;
-    return {};
-  }
-  out.token = static_cast<std::uint64_t>(r.at(2).integer().value_or(0));
-  out.watch_key = subscriber::owner_key(owner);
-  out.retry_after = std::max<spi::milliseconds>(spi::milliseconds{*first}, 1ms);
-  return {};
-}
-
-spi::status bad_use(const spi::claim& a) {
-  if (records::has_limit(a.what.kind) && a.limit == 0) return {errc::bad_argument, "a limit of 0"};
-  if (a.what.kind == kind::permits && (a.permits == 0 || a.permits > a.limit))
-    return {errc::bad_argument,
-            std::to_string(a.permits) + " permits of " + std::to_string(a.limit)};
-  if (a.note.size() > 1'024) return {errc::bad_argument, "a note has at most 1024 bytes"};
-  return {};
-}
-
-auto released(spi::done<spi::release_reply> done) {
-  return [done = std::move(done)](spi::status s, reply r) mutable {
-    if (!s && r.failed()) s = failure_of(r);
-    const bool ended = r.integer().value_or(0) != 0;
-    done(std::move(s), ended ? spi::release_reply::released : spi::release_reply::gone);
-  };
 }
 
 // The keys of a name as words of a command. A thread mostly asks for the name that it asked for
@@ -140,11 +87,7 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
   }
   const std::string owner = a.owner.text();
   const std::string_view name = a.what.name;
-  auto r = make_request(by, [&a, owner, done = std::move(done)](spi::status s, reply got) mutable {
-    spi::acquire_reply out;
-    if (!s) s = read(got, a, owner, out);
-    done(std::move(s), std::move(out));
-  });
+  auto r = acquiring(a, subscriber::owner_key(owner), by, std::move(done));
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::arrive, 5, 5}
         .add_words(key_words::of(name).five())
@@ -176,7 +119,7 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
 std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by,
                                          spi::done<spi::release_reply> done) {
   const std::string_view name = a.what.name;
-  auto r = make_request(by, released(std::move(done)));
+  auto r = releasing(by, std::move(done));
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::leave, 2, 1}
         .add(layout::queue_key(name))
@@ -194,7 +137,7 @@ std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by
 std::unique_ptr<request> evict_request(const spi::resource& what, const spi::owner_id& owner,
                                        std::uint64_t token, spi::time_point by,
                                        spi::done<spi::release_reply> done) {
-  auto r = make_request(by, released(std::move(done)));
+  auto r = releasing(by, std::move(done));
   arguments{*r, scripts::evict, 4, 3}
       .add(layout::name_key(what.name))
       .add(layout::queue_key(what.name))
@@ -208,20 +151,7 @@ std::unique_ptr<request> evict_request(const spi::resource& what, const spi::own
 
 std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std::size_t first,
                                        std::shared_ptr<spi::renewed> each, spi::time_point by) {
-  std::vector<spi::milliseconds> leases;
-  for (const spi::claim* a : claims) leases.push_back(a->lease);
-  auto r = make_request(by, [leases = std::move(leases), first, each = std::move(each)](
-                                spi::status s, reply got) mutable {
-    if (!s && got.failed()) s = failure_of(got);
-    if (!s && got.items.size() != leases.size()) s = odd();
-    for (std::size_t i = 0; i < leases.size(); ++i) {
-      spi::renew_reply out;
-      const auto outcome = got.at(i).integer().value_or(0);
-      if (outcome == 1) out.lease = leases[i];
-      if (outcome != 1) out.why = outcome < 0 ? spi::loss::evicted : spi::loss::expired;
-      (*each)(first + i, s, out);
-    }
-  });
+  auto r = renewing(claims, first, std::move(each), by);
   arguments to{*r, scripts::renew, 4 * claims.size(), 8 * claims.size()};
   for (const spi::claim* a : claims)
     to.add(layout::name_key(a->what.name))
@@ -238,6 +168,25 @@ std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std:
         .add(layout::watchers_channel(a->what.kind, a->what.name))
         .add(a->note);
   return r;
+}
+
+void survey_words(request& r, std::string_view name, std::string_view family) {
+  arguments{r, scripts::survey, 4, 1}
+      .add(layout::name_key(name))
+      .add(layout::queue_key(name))
+      .add(layout::token_key(name))
+      .add(layout::cell_key(name))
+      .add(family);
+}
+
+const claim_steps afar_steps{acquire_request, release_request, evict_request, renew_request,
+                             survey_words};
+
+const claim_steps& steps_of(const spi::url& where) {
+  const auto chosen = where.options.find("layout");
+  if (chosen == where.options.end() || chosen->second == "afar") return afar_steps;
+  if (chosen->second == "redisson") return redisson_steps;
+  throw std::invalid_argument{"layout=" + chosen->second + ": afar or redisson is allowed"};
 }
 
 }  // namespace afar::engines::redis

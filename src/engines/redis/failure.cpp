@@ -45,6 +45,10 @@ spi::status wrong_use(std::string_view what, records::usage wanted) {
   const std::string_view word = what.substr(0, what.find(' '));
   if (word == "redisson")
     return {errc::wrong_use, "is held in Redisson's layout; open the client with ?layout=redisson"};
+  if (word == "afar")
+    return {errc::wrong_use,
+            "is held in afar's layout, or by a plain SET NX PX lock; open the client without "
+            "?layout=redisson"};
   const auto is = kind_of(word);
   if (!is) return {errc::wrong_use, "is a Redis " + std::string{word} + " that afar did not make"};
   records::usage found{*is};

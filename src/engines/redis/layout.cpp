@@ -15,6 +15,12 @@ std::string redisson(std::string_view role, std::string_view name) {
   return std::string{role}.append(":").append(name);
 }
 
+// Likewise.
+std::string redisson_suffix(std::string_view name, std::string_view suffix) {
+  if (name.find('{') != std::string_view::npos) return std::string{name}.append(":").append(suffix);
+  return std::string{"{"}.append(name).append("}:").append(suffix);
+}
+
 constexpr std::string_view set_apart = "afar:name:";
 constexpr std::string_view token_role = "redisson_lock_token";
 
@@ -33,6 +39,19 @@ std::string cell_key(std::string_view name) { return tagged("afar:cell", name); 
 std::string orders_key(std::string_view name) { return tagged("afar:orders", name); }
 std::string buyers_key(std::string_view name) { return tagged("afar:buyers", name); }
 std::string due_key(std::string_view name) { return tagged("afar:due", name); }
+
+std::string line_key(std::string_view name) { return tagged("afar:line", name); }
+std::string places_key(std::string_view name) { return tagged("afar:places", name); }
+std::string permits_key(std::string_view name) { return tagged("afar:permits", name); }
+std::string fair_line_key(std::string_view name) { return redisson("redisson_lock_queue", name); }
+std::string fair_timeouts_key(std::string_view name) {
+  return redisson("redisson_lock_timeout", name);
+}
+std::string permit_timeouts_key(std::string_view name) { return redisson_suffix(name, "timeout"); }
+std::string read_lease_base(std::string_view name) { return redisson_suffix(name, ""); }
+std::string read_lease_key(std::string_view name, std::string_view field) {
+  return read_lease_base(name).append(field).append(":rwlock_timeout:1");
+}
 
 std::optional<std::string> name_of(const index& i, std::string_view key) {
   const std::string_view role = i.pattern.substr(0, i.pattern.find('*'));
@@ -59,6 +78,12 @@ std::string cell_channel(spi::kind k, std::string_view name) {
     return std::string{"redisson_countdownlatch__channel__{"}.append(name) + "}";
   return tagged("afar:changed", name);
 }
+
+std::string lock_channel(std::string_view name) { return redisson("redisson_lock__channel", name); }
+std::string fair_channel(std::string_view name, std::string_view owner) {
+  return lock_channel(name).append(":").append(owner);
+}
+std::string rwlock_channel(std::string_view name) { return redisson("redisson_rwlock", name); }
 
 std::string watchers_channel(spi::kind k, std::string_view name) {
   return k == spi::kind::election ? tagged("afar:watch", name) : std::string{};

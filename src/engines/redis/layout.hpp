@@ -22,6 +22,18 @@ std::string orders_key(std::string_view name);
 std::string buyers_key(std::string_view name);
 std::string due_key(std::string_view name);
 
+// Only in Redisson's layout. The line of RFairLock is Redisson's; afar's waiters for other kinds have
+// one of their own, which Java does not know.
+std::string line_key(std::string_view name);
+std::string places_key(std::string_view name);
+std::string permits_key(std::string_view name);
+std::string fair_line_key(std::string_view name);
+std::string fair_timeouts_key(std::string_view name);
+std::string permit_timeouts_key(std::string_view name);
+// The lease of one reader; `field` is "<owner>" or "<owner>:write". All begin with the base.
+std::string read_lease_base(std::string_view name);
+std::string read_lease_key(std::string_view name, std::string_view field);
+
 // Of a family of names, the keys by which all are found (SCAN), and back.
 struct index {
   std::string_view family;   // as survey.lua calls it
@@ -34,6 +46,9 @@ std::optional<std::string> name_of(const index&, std::string_view key);
 // Where a client hears of its grants, a cell's waiters of changes, and observers of holders.
 std::string client_channel(std::string_view client);
 std::string cell_channel(spi::kind, std::string_view name);
+std::string lock_channel(std::string_view name);
+std::string fair_channel(std::string_view name, std::string_view owner);
+std::string rwlock_channel(std::string_view name);
 std::string watchers_channel(spi::kind, std::string_view name);  // empty: nobody is told
 
 }  // namespace afar::engines::redis::layout

@@ -5,7 +5,6 @@
 #include "engines/redis/failure.hpp"
 #include "engines/redis/layout.hpp"
 #include "engines/redis/redis.hpp"
-#include "engines/redis/steps.hpp"
 #include "engines/redis/survey_steps.hpp"
 
 #include <sys/random.h>
@@ -57,19 +56,21 @@ spi::status refusal(const server& s, const target& to) {
   return {};
 }
 
-spi::traits traits_of() {
+spi::traits traits_of(const claim_steps& how) {
   spi::traits t;
   t.name = "redis";
   t.token_block = 64;
   t.waiter_lease = 3s;
-  t.ordered = true;  // one connection
+  t.ordered = true;              // one connection
+  t.fifo = &how == &afar_steps;  // Java's waiters know of no line
   return t;
 }
 
 }  // namespace
 
 redis_engine::redis_engine(const spi::url& where, spi::host& up, spi::time_point by)
-    : about_(traits_of()),
+    : how_(steps_of(where)),
+      about_(traits_of(how_)),
       to_(target_of(where)),
       channel_(new_channel()),
       io_(io::join()),
@@ -125,7 +126,7 @@ void redis_engine::close() noexcept {
 }
 
 void redis_engine::acquire(spi::claim& a, spi::time_point by, spi::done<spi::acquire_reply> done) {
-  if (auto r = acquire_request(a, channel_, by, std::move(done))) commands_->submit(std::move(r));
+  if (auto r = how_.acquire(a, channel_, by, std::move(done))) commands_->submit(std::move(r));
 }
 
 void redis_engine::renew(std::span<spi::claim* const> claims, spi::time_point by,
@@ -133,13 +134,13 @@ void redis_engine::renew(std::span<spi::claim* const> claims, spi::time_point by
   const auto shared = std::make_shared<spi::renewed>(std::move(each));
   for (std::size_t first = 0; first < claims.size(); first += claims_per_request) {
     const auto part = claims.subspan(first, std::min(claims_per_request, claims.size() - first));
-    renewals_->submit(renew_request(part, first, shared, by));
+    renewals_->submit(how_.renew(part, first, shared, by));
   }
 }
 
 void redis_engine::release(const spi::claim& a, spi::time_point by,
                            spi::done<spi::release_reply> done) {
-  commands_->submit(release_request(a, by, std::move(done)));
+  commands_->submit(how_.release(a, by, std::move(done)));
 }
 
 void redis_engine::change(const spi::cell_change& ch, spi::time_point by,
@@ -154,12 +155,12 @@ void redis_engine::record(const spi::ledger_change& ch, spi::time_point by,
 
 void redis_engine::survey(const spi::survey_query& q, spi::time_point by,
                           spi::done<spi::survey_reply> done) {
-  redis::survey(commands_, q, by, std::move(done));
+  redis::survey(commands_, how_, q, by, std::move(done));
 }
 
 void redis_engine::evict(const spi::resource& what, const spi::owner_id& owner, std::uint64_t token,
                          spi::time_point by, spi::done<spi::release_reply> done) {
-  commands_->submit(evict_request(what, owner, token, by, std::move(done)));
+  commands_->submit(how_.evict(what, owner, token, by, std::move(done)));
 }
 
 void redis_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {

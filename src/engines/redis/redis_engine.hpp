@@ -1,10 +1,11 @@
-// The Redis engine in afar's own layout, on one server.
+// The Redis engine on one server, in afar's own layout or Redisson's.
 #pragma once
 
 #include "engines/redis/address.hpp"
 #include "engines/redis/directory.hpp"
 #include "engines/redis/io.hpp"
 #include "engines/redis/link.hpp"
+#include "engines/redis/steps.hpp"
 #include "engines/redis/subscriber.hpp"
 #include "engines/visits.hpp"
 
@@ -48,6 +49,7 @@ class redis_engine final : public spi::engine {
  private:
   void await_open(spi::time_point by, const std::string& printable);
 
+  const claim_steps& how_;
   spi::traits about_;
   const target to_;
   const std::string channel_;  // this client's own

@@ -1,4 +1,4 @@
-// The Lua scripts that are the engine's steps, one per file under scripts/. CMake puts their text and
+// The Lua scripts that are the engine's steps, one per file under scripts/<layout>/. CMake puts their text and
 // its SHA-1 into the library.
 #pragma once
 
@@ -14,6 +14,10 @@ struct script {
 
 namespace scripts {
 extern const script acquire, arrive, change, evict, leave, record, release, renew, survey, tidy;
+}
+namespace scripts::redisson {
+extern const script evict, lock, permits, renew, rwlock, survey, unlock, unlock_permits,
+    unlock_rwlock;
 }
 
 }  // namespace afar::engines::redis

@@ -1,19 +1,36 @@
-// The steps of afar's layout as requests: which script, which keys, which arguments, and what its
-// answer means.
+// The steps as requests: which script, which keys, which arguments. Claims have two layouts, afar's
+// own and Redisson's; cells, ledgers and barriers one.
 #pragma once
 
 #include "engines/redis/request.hpp"
 
 #include <afar/spi/engine.hpp>
+#include <afar/spi/url.hpp>
 
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
+#include <string_view>
 
 namespace afar::engines::redis {
 
-// `channel`: where the client hears of its grants.
+struct claim_steps {
+  std::unique_ptr<request> (*acquire)(const spi::claim&, const std::string& channel,
+                                      spi::time_point by, spi::done<spi::acquire_reply>);
+  std::unique_ptr<request> (*release)(const spi::claim&, spi::time_point by,
+                                      spi::done<spi::release_reply>);
+  std::unique_ptr<request> (*evict)(const spi::resource&, const spi::owner_id&, std::uint64_t token,
+                                    spi::time_point by, spi::done<spi::release_reply>);
+  std::unique_ptr<request> (*renew)(std::span<spi::claim* const>, std::size_t first,
+                                    std::shared_ptr<spi::renewed>, spi::time_point by);
+  void (*survey)(request&, std::string_view name, std::string_view family);
+};
+extern const claim_steps afar_steps;
+extern const claim_steps redisson_steps;
+// As ?layout= says. Throws std::invalid_argument, which the registry turns into errc::bad_url.
+const claim_steps& steps_of(const spi::url&);
+
+// afar's layout. `channel`: where the client hears of its grants.
 std::unique_ptr<request> acquire_request(const spi::claim&, const std::string& channel,
                                          spi::time_point by, spi::done<spi::acquire_reply>);
 std::unique_ptr<request> release_request(const spi::claim&, spi::time_point by,

@@ -66,23 +66,24 @@ void describe(const reply& r, std::string name, const std::optional<spi::kind>& 
 }
 
 template <class Give>
-void ask(link& to, std::string_view name, std::string_view family, spi::time_point by, Give give) {
+void ask(link& to, const claim_steps& how, std::string_view name, std::string_view family,
+         spi::time_point by, Give give) {
   auto r = make_request(by, std::move(give));
-  arguments{*r, scripts::survey, 4, 1}
-      .add(layout::name_key(name))
-      .add(layout::queue_key(name))
-      .add(layout::token_key(name))
-      .add(layout::cell_key(name))
-      .add(family);
+  how.survey(*r, name, family);
   to.submit(std::move(r));
 }
 
 // One page of all names: a step of SCAN over one index, then every name that it found.
 class page : public std::enable_shared_from_this<page> {
  public:
-  page(std::shared_ptr<link> to, const spi::survey_query& q, spi::time_point by,
-       spi::done<spi::survey_reply> done)
-      : to_(std::move(to)), kind_(q.kind), most_(q.most), by_(by), done_(std::move(done)) {
+  page(std::shared_ptr<link> to, const claim_steps& how, const spi::survey_query& q,
+       spi::time_point by, spi::done<spi::survey_reply> done)
+      : to_(std::move(to)),
+        how_(how),
+        kind_(q.kind),
+        most_(q.most),
+        by_(by),
+        done_(std::move(done)) {
     // "<index> <cursor of SCAN>"
     const std::string_view cursor = q.cursor;
     std::from_chars(cursor.data(), cursor.data() + cursor.size(), index_);
@@ -118,7 +119,7 @@ class page : public std::enable_shared_from_this<page> {
     missing_ = names.size();
     if (names.empty()) return done_({}, std::move(out_));
     for (const std::string& name : names)
-      ask(*to_, name, here().family, by_,
+      ask(*to_, how_, name, here().family, by_,
           [self = shared_from_this(), name](spi::status s, reply r) {
             self->described(std::move(s), r, name);
           });
@@ -138,6 +139,7 @@ class page : public std::enable_shared_from_this<page> {
   }
 
   const std::shared_ptr<link> to_;
+  const claim_steps& how_;
   const std::optional<spi::kind> kind_;
   const std::uint32_t most_;
   const spi::time_point by_;
@@ -153,11 +155,11 @@ class page : public std::enable_shared_from_this<page> {
 
 }  // namespace
 
-void survey(const std::shared_ptr<link>& to, const spi::survey_query& q, spi::time_point by,
-            spi::done<spi::survey_reply> done) {
-  if (q.name.empty()) return std::make_shared<page>(to, q, by, std::move(done))->start();
+void survey(const std::shared_ptr<link>& to, const claim_steps& how, const spi::survey_query& q,
+            spi::time_point by, spi::done<spi::survey_reply> done) {
+  if (q.name.empty()) return std::make_shared<page>(to, how, q, by, std::move(done))->start();
   const auto watchers = layout::watchers_channel(q.kind.value_or(spi::kind::election), q.name);
-  ask(*to, q.name, "", by,
+  ask(*to, how, q.name, "", by,
       [name = std::string{q.name}, kind = q.kind, watchers, done = std::move(done)](
           spi::status s, const reply& r) mutable {
         spi::survey_reply out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/redis/link.hpp"
+#include "engines/redis/steps.hpp"
 
 #include <afar/spi/engine.hpp>
 
@@ -9,7 +10,7 @@
 
 namespace afar::engines::redis {
 
-void survey(const std::shared_ptr<link>&, const spi::survey_query&, spi::time_point by,
-            spi::done<spi::survey_reply>);
+void survey(const std::shared_ptr<link>&, const claim_steps&, const spi::survey_query&,
+            spi::time_point by, spi::done<spi::survey_reply>);
 
 }  // namespace afar::engines::redis

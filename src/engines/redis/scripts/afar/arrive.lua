@@ -15,7 +15,7 @@ if t ~= 'none' then
     local v = call('GET', name)
     if string.find(v, '^%-?%d+$') then is = call('HGET', KEYS[5], 'k') or 'c'
     else is = string.match(v, '^%S+:%d+ %d+ %d+ (%a) ') or 'm' end
-  elseif t == 'hash' then is = call('HEXISTS', name, 'stock') == 1 and 'k' or 'redisson'
+  elseif t == 'hash' then is = call('HEXISTS', name, 'stock') == 1 and 'k' or call('HEXISTS', name, 'mode') == 1 and 's' or 'm'
   elseif t == 'zset' then
     is = call('ZSCORE', name, '=s') and 's' or 'p'
     of = -tonumber(call('ZSCORE', name, '=l') or '-1')

@@ -19,7 +19,7 @@ end
 
 local t = call('TYPE', name).ok
 local old = t == 'string' and call('GET', name) or nil
-local side = call('HMGET', cell, 'k', 'z')
+local side = call('HMGET', cell, 'k', 'z', 'l')
 if t == 'none' then
   local waits = call('HMGET', KEYS[3], 'k', 'l')
   if waits[1] then return redis.error_reply('AFARUSE ' .. waits[1] .. ' ' .. waits[2]) end
@@ -29,14 +29,14 @@ elseif old then
     return redis.error_reply('AFARUSE ' .. (string.match(old, '^%S+:%d+ %d+ (%a) ') or 'm') .. ' 1')
   end
 elseif t == 'hash' then
-  return redis.error_reply('AFARUSE ' .. (call('HEXISTS', name, 'stock') == 1 and 'k' or 'redisson') .. ' 1')
+  return redis.error_reply('AFARUSE ' .. (call('HEXISTS', name, 'stock') == 1 and 'k' or call('HEXISTS', name, 'mode') == 1 and 's' or 'm') .. ' 1')
 elseif t == 'zset' then
   local limit = call('ZSCORE', name, '=l')
   return redis.error_reply('AFARUSE ' .. (limit and 'p ' .. string.sub(limit, 2) or 's 1'))
 else
   return redis.error_reply('AFARUSE ' .. t .. ' 1')
 end
-if old and side[1] and side[1] ~= kind then return redis.error_reply('AFARUSE ' .. side[1] .. ' 1') end
+if old and side[1] and side[1] ~= kind then return redis.error_reply('AFARUSE ' .. side[1] .. ' ' .. (side[3] or 1)) end
 
 local existed = old and '1' or '0'
 local before = old or (initial ~= '' and initial or '0')

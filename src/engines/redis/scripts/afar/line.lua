@@ -60,7 +60,10 @@ local function look(cell)
   if t == 'none' then return end
   if t == 'string' then
     local v = call('GET', name)
-    if string.find(v, '^%-?%d+$') then return wrong(cell and call('HGET', cell, 'k') or 'c') end
+    if string.find(v, '^%-?%d+$') then
+      local is = cell and call('HGET', cell, 'k') or 'c'
+      return wrong(is == 'p' and 'redisson' or is)
+    end
     held = 'x'
     local owner, last, more, kind, since, note = string.match(v, '^(%S+:%d+) (%d+) (%d+) (%a) (%-?%d+) (.*)$')
     if not owner then  -- the lock of a plain SET NX PX peer

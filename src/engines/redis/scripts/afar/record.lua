@@ -19,7 +19,7 @@ elseif t == 'zset' then
   local limit = call('ZSCORE', name, '=l')
   return redis.error_reply('AFARUSE ' .. (limit and 'p ' .. string.sub(limit, 2) or 's 1'))
 elseif t ~= 'hash' or call('HEXISTS', name, 'stock') == 0 then
-  return redis.error_reply('AFARUSE ' .. (t == 'hash' and 'redisson' or t) .. ' 1')
+  return redis.error_reply('AFARUSE ' .. (t ~= 'hash' and t or call('HEXISTS', name, 'mode') == 1 and 's' or 'm') .. ' 1')
 end
 local exists = t == 'hash'
 

@@ -42,6 +42,7 @@ local function waits(queue, owner, w)
   return true
 end
 
+--@include past
 local out = {}
 for i = 1, #KEYS / 4 do
   local k, a = 4 * i - 3, 8 * i - 7
@@ -52,13 +53,7 @@ for i = 1, #KEYS / 4 do
   elseif waits(KEYS[k + 1], owner, w) then
     out[i] = 1
   else
-    local past = call('HGET', KEYS[k + 3], owner)
-    local what = past and string.match(past, '^%a+')
-    if what == 'passed' then
-      call('HSET', KEYS[k + 3], owner, string.gsub(past, '%d+$', string.format('%.0f', now + w)))
-      stretch(KEYS[k + 3], w)
-    end
-    out[i] = what == 'passed' and 1 or what == 'evicted' and -1 or 0
+    out[i] = became(KEYS[k + 3], owner, w)
   end
 end
 return out

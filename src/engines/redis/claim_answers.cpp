@@ -1,0 +1,100 @@
+#include "engines/redis/claim_answers.hpp"
+
+#include "engines/redis/failure.hpp"
+#include "engines/redis/steps.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace afar::engines::redis {
+namespace {
+
+using namespace std::chrono_literals;
+using spi::kind;
+
+spi::status odd() { return {errc::damaged, "an answer that makes no sense"}; }
+
+spi::status read(const reply& r, const spi::claim& a, std::string watch_key,
+                 spi::acquire_reply& out) {
+  if (r.failed()) return failure_of(r, {a.what.kind, a.limit});
+  if (r.is(reply::type::integer)) {  // granted at once, in afar's layout
+    if (r.number <= std::int64_t{a.handoffs}) return odd();
+    out.granted = true;
+    out.last_token = static_cast<std::uint64_t>(r.number);
+    out.token = out.last_token - a.handoffs;
+    out.lease = a.lease;
+    return {};
+  }
+  const auto outcome = r.at(0).integer();
+  if (outcome == 2) {
+    out.why = r.at(1).text == "evicted" ? spi::loss::evicted : spi::loss::expired;
+    return {};
+  }
+  const auto first = r.at(1).integer();
+  if (!outcome || !first || *first < 0) return odd();
+  if (*outcome == 1) {
+    out.granted = true;
+    out.token = static_cast<std::uint64_t>(*first);
+    out.last_token = static_cast<std::uint64_t>(r.at(2).integer().value_or(*first));
+    out.lease = a.lease;
+    return {};
+  }
+  out.token = static_cast<std::uint64_t>(r.at(2).integer().value_or(0));
+  out.watch_key = std::move(watch_key);
+  out.retry_after = std::max<spi::milliseconds>(spi::milliseconds{*first}, 1ms);
+  return {};
+}
+
+}  // namespace
+
+spi::status bad_use(const spi::claim& a) {
+  if (records::has_limit(a.what.kind) && a.limit == 0) return {errc::bad_argument, "a limit of 0"};
+  if (a.what.kind == kind::permits && (a.permits == 0 || a.permits > a.limit))
+    return {errc::bad_argument,
+            std::to_string(a.permits) + " permits of " + std::to_string(a.limit)};
+  if (a.note.size() > 1'024) return {errc::bad_argument, "a note has at most 1024 bytes"};
+  return {};
+}
+
+spi::milliseconds place_time(const spi::claim& a) noexcept {
+  return a.queue ? waiter_lease(a) : 0ms;
+}
+
+std::unique_ptr<request> acquiring(const spi::claim& a, std::string watch_key, spi::time_point by,
+                                   spi::done<spi::acquire_reply> done) {
+  return make_request(by, [&a, key = std::move(watch_key), done = std::move(done)](
+                              spi::status s, reply got) mutable {
+    spi::acquire_reply out;
+    if (!s) s = read(got, a, std::move(key), out);
+    done(std::move(s), std::move(out));
+  });
+}
+
+std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_reply> done) {
+  return make_request(by, [done = std::move(done)](spi::status s, reply r) mutable {
+    if (!s && r.failed()) s = failure_of(r);
+    const bool ended = r.integer().value_or(0) != 0;
+    done(std::move(s), ended ? spi::release_reply::released : spi::release_reply::gone);
+  });
+}
+
+std::unique_ptr<request> renewing(std::span<spi::claim* const> claims, std::size_t first,
+                                  std::shared_ptr<spi::renewed> each, spi::time_point by) {
+  std::vector<spi::milliseconds> leases;
+  for (const spi::claim* a : claims) leases.push_back(a->lease);
+  return make_request(by, [leases = std::move(leases), first, each = std::move(each)](
+                              spi::status s, reply got) mutable {
+    if (!s && got.failed()) s = failure_of(got);
+    if (!s && got.items.size() != leases.size()) s = odd();
+    for (std::size_t i = 0; i < leases.size(); ++i) {
+      spi::renew_reply out;
+      const auto outcome = got.at(i).integer().value_or(0);
+      if (outcome == 1) out.lease = leases[i];
+      if (outcome != 1) out.why = outcome < 0 ? spi::loss::evicted : spi::loss::expired;
+      (*each)(first + i, s, out);
+    }
+  });
+}
+
+}  // namespace afar::engines::redis

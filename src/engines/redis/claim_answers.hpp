@@ -1,0 +1,27 @@
+// What steps on claims have in common in both layouts: which claims are refused unasked, and what the
+// scripts' answers mean.
+#pragma once
+
+#include "engines/redis/request.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <memory>
+#include <span>
+#include <string>
+
+namespace afar::engines::redis {
+
+spi::status bad_use(const spi::claim&);
+
+// How long a refused claim keeps a place; 0: it takes none.
+spi::milliseconds place_time(const spi::claim&) noexcept;
+
+// Requests that have no words yet. `watch_key`: what wakes the claim if it is refused.
+std::unique_ptr<request> acquiring(const spi::claim&, std::string watch_key, spi::time_point by,
+                                   spi::done<spi::acquire_reply>);
+std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_reply>);
+std::unique_ptr<request> renewing(std::span<spi::claim* const>, std::size_t first,
+                                  std::shared_ptr<spi::renewed> each, spi::time_point by);
+
+}  // namespace afar::engines::redis
