@@ -1,8 +1,9 @@
-// Many waiters, one watch of the engine per key.
+// Many waiters, one watch of the engine per key: watch and unwatch of a key take turns.
 #pragma once
 
 #include <afar/spi/engine.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,13 +37,22 @@ class wake_hub {
     }
   };
   struct watched {
+    enum class state : std::uint8_t {
+      none,         // not watched, or the engine could not
+      asking,       // told when the engine has answered
+      established,  // told at once
+      leaving       // the engine is told to stop; who comes meanwhile is asked for afterwards
+    };
     std::vector<std::shared_ptr<wait_op>> ops;
-    bool established = false;  // the engine has answered; ops that came before wait for that
+    state is = state::none;
+    std::uint64_t asked = 0;  // which question: a late answer to an earlier one is not believed
   };
-  void established(const std::string& key, const spi::status&, bool recheck);
+  void ask(const std::string& key, std::uint64_t number);
+  void answered(const std::string& key, std::uint64_t number, const spi::status&, bool recheck);
 
   core& core_;
   std::mutex m_;
+  std::uint64_t questions_ = 0;
   std::unordered_map<std::string, watched, hash, std::equal_to<>> keys_;
 };
 

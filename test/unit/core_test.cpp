@@ -353,6 +353,36 @@ TEST(core, ends_waits_and_holds_when_the_client_closes) {
   EXPECT_EQ(after.code, errc::closed);
 }
 
+// Waits for a name, by its own thread; ends when the client closes.
+auto waits_for(scripted& s, const std::string& name) {
+  return std::async(std::launch::async, [&s, name] {
+    spi::status status;
+    s.core->acquire(s.request_of(name), status);
+    return status.code;
+  });
+}
+
+TEST(core, watches_again_for_who_comes_after_a_watch_that_failed) {
+  scripted s;
+  s.engine->watches_by_hand = true;
+  auto first = waits_for(s, "a");
+  s.refuse();
+  s.engine->next(s.engine->watches).done(errc::unavailable, {});
+  auto second = waits_for(s, "b");
+  while (s.engine->count(s.engine->watches) == 0) s.refuse();  // the first one looks again, too
+  s.engine->next(s.engine->watches).done({}, {.recheck = false});
+  s.engine->watches_by_hand = false;
+  std::jthread answering([&] {
+    while (s.engine->count(s.engine->acquires) > 0 || s.engine->count(s.engine->releases) < 2)
+      if (s.engine->count(s.engine->acquires) > 0) s.refuse();
+    s.confirm_release();
+    s.confirm_release();
+  });
+  s.core->close();
+  EXPECT_EQ(first.get(), errc::closed);
+  EXPECT_EQ(second.get(), errc::closed);
+}
+
 // Answers on the caller's stack; while a question is answered its client closes.
 class closed_meanwhile final : public scripted_engine {
  public:

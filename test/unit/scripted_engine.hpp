@@ -7,6 +7,7 @@
 
 #include <afar/spi/engine.hpp>
 
+#include <atomic>
 #include <chrono>
 #include <deque>
 #include <functional>
@@ -66,6 +67,11 @@ class scripted_engine : public spi::engine {
     d(errc::unsupported, {});
   }
   void watch(std::string_view, spi::done<spi::watch_reply> d) override {
+    if (watches_by_hand) {
+      const std::lock_guard lock(m);
+      watches.push_back({{}, std::move(d)});
+      return;
+    }
     d({}, {.recheck = false});
   }
   void unwatch(std::string_view) noexcept override {}
@@ -94,6 +100,7 @@ class scripted_engine : public spi::engine {
     renewals.clear();
     releases.clear();
     changes.clear();
+    watches.clear();
   }
   template <class Call>
   std::size_t count(const std::deque<Call>& calls) {
@@ -110,6 +117,8 @@ class scripted_engine : public spi::engine {
   std::deque<call<spi::release_reply>> releases;
   std::deque<call<spi::cell_reply>> changes;
   std::vector<spi::op_id> change_ids;
+  std::atomic<bool> watches_by_hand{false};
+  std::deque<call<spi::watch_reply>> watches;
 };
 
 // A core over a scripted engine, and requests for one name.
@@ -132,6 +141,10 @@ struct scripted {
   scripted& operator=(const scripted&) = delete;
   ~scripted() { engine->forget_questions(); }
 
+  // Another name, refused so that it waits for the same key.
+  detail::claim_request request_of(const std::string& name) {
+    return {.line = core->line(spi::kind::mutex, name), .by = {}};
+  }
   detail::claim_request request(detail::deadline by = {}, std::stop_token stop = {}) {
     return {.line = line, .by = by, .stop = std::move(stop)};
   }
