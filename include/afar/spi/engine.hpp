@@ -26,6 +26,7 @@
 //      lease. One arithmetic covers all: valid until the send of the last confirmed step + lease.
 //   9. The kind (and limit) stored with a name is checked: other use fails with errc::wrong_use and a
 //      detail that says what the name is. What an engine cannot do at all is missing in traits.kinds.
+//      A mutex and a shared_mutex of one name are one lock where traits.mutex_is_writer says so.
 //  10. Views inside claims, changes and queries stay valid until `done` runs, not longer. Claims stay
 //      at one address from acquire to the end of release; steps on one claim never overlap, except
 //      that a release may overtake a renew.
@@ -329,6 +330,7 @@ struct traits {
   bool pushes_grants = false;    // calls host::granted
   bool inline_steps = false;     // every step calls `done` before it returns
   bool drive_listens = false;    // drive() listens to waiter::key(): who is driven needs no watch()
+  bool mutex_is_writer = false;  // a mutex waits for the readers of a shared_mutex, and they for it
   bool fifo = true;              // waiters are served in the order in which they came
   bool fenced = true;            // grants carry tokens that always grow
   bool survives_crash = true;    // a dead holder's claims come back without help

@@ -23,6 +23,7 @@ embedded_engine::embedded_engine(std::shared_ptr<store> s, spi::host& up)
   about_.token_block = token_block;
   about_.inline_steps = true;
   about_.drive_listens = true;
+  about_.mutex_is_writer = true;
   about_.try_time =
       spi::milliseconds{50};  // a step is microseconds, unless a process is stopped in it
   about_.survives_restart = store_->where().durable();

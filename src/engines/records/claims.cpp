@@ -16,6 +16,9 @@ using spi::loss;
 
 std::uint32_t stored_limit(const spi::claim& a) { return has_limit(a.what.kind) ? a.limit : 1; }
 
+// Those two share a name: a mutex is a shared_mutex that nobody shares.
+constexpr bool is_lock(kind k) noexcept { return k == kind::mutex || k == kind::shared_mutex; }
+
 // Checks the use, and gives a record that nobody uses to this claim.
 spi::status adopt(claims& c, const spi::claim& a, effects& e) {
   const usage wanted{a.what.kind, stored_limit(a)};
@@ -24,7 +27,13 @@ spi::status adopt(claims& c, const spi::claim& a, effects& e) {
     return {errc::bad_argument,
             std::to_string(a.permits) + " permits of " + std::to_string(a.limit)};
   if (same_use({c.kind, c.limit}, wanted)) return {};
-  if (!c.holders.empty() || !c.line.empty()) return wrong_use({c.kind, c.limit}, wanted);
+  const bool in_use = !c.holders.empty() || !c.line.empty();
+  if (in_use && is_lock(c.kind) && is_lock(wanted.kind)) {
+    e.changed |= c.kind != kind::shared_mutex;
+    c.kind = kind::shared_mutex;  // the mutexes are its writers
+    return {};
+  }
+  if (in_use) return wrong_use({c.kind, c.limit}, wanted);
   c.kind = wanted.kind;
   c.limit = wanted.limit;
   e.changed = true;

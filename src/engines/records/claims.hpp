@@ -103,7 +103,8 @@ struct effects {
 inline constexpr milliseconds floor_life{10'000};
 
 // The record of a name that has none yet. `limit` and kind are checked by every later use while
-// somebody holds or waits; else the record takes the kind and limit of its next user.
+// somebody holds or waits; else the record takes the kind and limit of its next user. A mutex and a
+// shared_mutex meet: a mutex is a shared_mutex that nobody shares.
 claims fresh_claims(const spi::claim&);
 
 // Fails with errc::wrong_use (and says what the name is), errc::broken (barrier); else reply says
