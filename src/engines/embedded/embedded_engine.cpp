@@ -107,12 +107,12 @@ void embedded_engine::evict(const spi::resource& what, const spi::owner_id& owne
   then(std::move(failed), reply);
 }
 
-void embedded_engine::examine(spi::time_point, spi::done<std::vector<finding>> then) {
+void embedded_engine::examine(spi::time_point by, spi::done<std::vector<finding>> then) {
   std::vector<finding> found;
   spi::status failed = closed();
   if (!failed)
     failed = caught([&]() -> spi::status {
-      found = embedded::examine(store_->where());
+      found = embedded::examine(*store_, by);
       return {};
     });
   then(std::move(failed), std::move(found));
