@@ -258,6 +258,20 @@ struct claimant {
   milliseconds since{};     // how long it has held or waited
   milliseconds lease_left{};
   std::string note;
+  // Of a hold, where the engine knows it.
+  milliseconds lease = {};                   // as granted
+  std::optional<milliseconds> renewed = {};  // how long ago; none: not since the grant
+  std::optional<std::uint64_t> renewals = {};
+};
+
+// A hold that is over.
+struct past_hold {
+  std::uint64_t token = 0;
+  loss why = loss::none;  // none: it was released
+  milliseconds held{};    // for how long
+  milliseconds ago{};     // since it was over
+  std::string host = {};  // whose it was, where the engine knows it
+  std::int64_t pid = 0;
 };
 
 struct entry {
@@ -268,6 +282,11 @@ struct entry {
   std::vector<claimant> waiters;  // in the order in which they will be served
   std::uint64_t last_token = 0;   // claims
   std::int64_t value = 0;         // cells and ledgers (what remains)
+  // For people, and only where the engine can tell it without cost to those who lock.
+  std::vector<past_hold> history = {};  // newest first
+  std::string key = {};                 // exact name: where it is stored
+  std::string format = {};              //   whose layout that is: "native", "redisson" …
+  std::string token_source = {};        //   what makes its tokens grow
 };
 
 struct survey_query {
