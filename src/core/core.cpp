@@ -146,6 +146,7 @@ void core::try_first(const claim_request& r, first_try& t) {
 
 hold_ptr core::acquire(claim_request r, spi::status& out) {
   const cancel_guard no_cancellation;
+  arrival arriving(arrivals_);
   out = check(r);
   if (out) return nullptr;
   first_try first;
@@ -164,24 +165,28 @@ hold_ptr core::acquire(claim_request r, spi::status& out) {
                                                out = std::move(s);
                                                got = std::move(h);
                                              });
-  op->run(std::move(first.answer));
+  op->run(std::move(first.answer), std::move(arriving));
   return got;
 }
 
 void core::start_acquire(claim_request r, acquired done) {
-  if (auto bad = check(r)) return done(std::move(bad), nullptr);
+  arrival arriving(arrivals_);
+  auto bad = check(r);
   first_try first;
-  try_first(r, first);
-  if (first.granted) return done({}, std::move(first.state));
+  if (!bad) try_first(r, first);
   if (first.refused) {
     counters::up(counters_.timed_out);
-    return done(errc::timed_out, nullptr);
+    bad = errc::timed_out;
+  }
+  if (bad || first.granted) {
+    arriving.end();
+    return done(std::move(bad), first.granted ? std::move(first.state) : nullptr);
   }
   const auto limits = claim_op::limits_of(*this, r.by);
   const auto op =
       std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), first.state,
                                  first.in_line && first.answer.has_value(), std::move(done));
-  op->start(std::move(first.answer));
+  op->start(std::move(first.answer), std::move(arriving));
 }
 
 // ---- what engines tell --------------------------------------------------------------------------
@@ -229,8 +234,10 @@ void core::delist(const wait_op* op) noexcept {
   ops_.erase(op);
 }
 
+// In this order: what arrives is enlisted before it has arrived, and what is enlisted stays so until
+// its release has ended.
 bool core::busy() noexcept {
-  if (releases_.load(std::memory_order_acquire) > 0) return true;
+  if (arrivals_.load() > 0 || releases_.load(std::memory_order_acquire) > 0) return true;
   const std::lock_guard lock(ops_mutex_);
   return !ops_.empty();
 }

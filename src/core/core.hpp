@@ -2,6 +2,7 @@
 // Calls that wait exist twice: blocking on the caller's thread, and started with a completion.
 #pragma once
 
+#include "core/arrival.hpp"
 #include "core/fork_guard.hpp"
 #include "core/local_line.hpp"
 #include "core/settings.hpp"
@@ -102,7 +103,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   const spi::traits& about() const noexcept { return engine_->about(); }
   counters& stats() noexcept { return counters_; }
   bool forked() const noexcept { return mark_.foreign(); }
-  bool closed() const noexcept { return closed_.load(std::memory_order_acquire); }
+  bool closed() const noexcept { return closed_.load(std::memory_order_seq_cst); }
 
   // ---- for the core's own parts
   spi::engine& engine() noexcept { return *engine_; }
@@ -128,7 +129,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
  private:
   void wake(std::string_view key) noexcept override { hub_.wake(key); }
   void wake_all() noexcept override { hub_.wake_all(); }
-  bool busy() noexcept;  // waits or releases are under way
+  bool busy() noexcept;  // calls, waits or releases are under way
   spi::status check(claim_request&) const;
   struct first_try;
   void try_first(const claim_request&, first_try&);
@@ -143,6 +144,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   std::atomic<bool> closed_{false};
   std::atomic<bool> engine_closed_{false};
   std::atomic<std::int64_t> releases_{0};  // under way; closing waits for them
+  arrival::count arrivals_{0};
   counters counters_;
   wake_hub hub_;
   watchdog watchdog_;

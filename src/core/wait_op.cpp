@@ -14,14 +14,14 @@ wait_op::wait_op(std::shared_ptr<core> c, const wait_machine::limits& l, std::st
 
 wait_op::~wait_op() = default;
 
-void wait_op::run(std::optional<first_answer> first) {
+void wait_op::run(std::optional<first_answer> first, arrival arriving) {
   {
     const std::lock_guard lock(m_);
     blocking_ = true;
     caller_ = std::this_thread::get_id();
     handling_ = true;  // this thread, until it has its answer
   }
-  auto e = begin(std::move(first));
+  auto e = begin(std::move(first), arriving);
   handle(e);
   if (!reported_) heed_stop();
   while (!reported_) {
@@ -61,18 +61,19 @@ void wait_op::sleep() {
     post({.what = event::kind::timer});
 }
 
-void wait_op::start(std::optional<first_answer> first) {
+void wait_op::start(std::optional<first_answer> first, arrival arriving) {
   {
     const std::lock_guard lock(m_);
     handling_ = true;
   }
-  post(begin(std::move(first)));
+  post(begin(std::move(first), arriving));
   heed_stop();
   run_queue::run([self = shared_from_this()] { self->handle_posted(); });
 }
 
-wait_op::event wait_op::begin(std::optional<first_answer> first) {
+wait_op::event wait_op::begin(std::optional<first_answer> first, arrival& arriving) {
   core_->enlist(shared_from_this());
+  arriving.end();
   event e{.what = event::kind::start};
   if (first) {
     machine_.start();

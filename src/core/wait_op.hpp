@@ -3,6 +3,7 @@
 // blocked caller itself (run), or, if nobody blocks, by whoever posts them (start).
 #pragma once
 
+#include "core/arrival.hpp"
 #include "core/parker.hpp"
 #include "core/timers.hpp"
 #include "core/wait_machine.hpp"
@@ -39,9 +40,9 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   };
 
   // Blocks the caller until report() has run.
-  void run(std::optional<first_answer> first = {});
+  void run(std::optional<first_answer> first = {}, arrival arriving = {});
   // Returns at once; report() runs on an unspecified thread, possibly before start returns.
-  void start(std::optional<first_answer> first = {});
+  void start(std::optional<first_answer> first = {}, arrival arriving = {});
 
   // Any thread.
   void wake();
@@ -101,7 +102,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     parker place;
   };
 
-  event begin(std::optional<first_answer> first);
+  event begin(std::optional<first_answer> first, arrival& arriving);
   void heed_stop();
   void sleep();
   void post(event);

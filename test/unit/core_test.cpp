@@ -317,4 +317,77 @@ TEST(core, ends_waits_and_holds_when_the_client_closes) {
   EXPECT_EQ(after.code, errc::closed);
 }
 
+// Answers on the caller's stack; while a question is answered its client closes.
+class closed_meanwhile final : public scripted_engine {
+ public:
+  closed_meanwhile(spi::host& h, std::function<void()> close_client, bool grants)
+      : scripted_engine(h), close_client_(std::move(close_client)), grants_(grants) {}
+
+  const spi::traits& about() const noexcept override {
+    static const spi::traits t{.name = "inline", .try_time = 300ms, .inline_steps = true};
+    return t;
+  }
+  void acquire(spi::claim&, spi::time_point, spi::done<spi::acquire_reply> d) override {
+    closing_ = std::async(std::launch::async, close_client_);
+    closing_.wait_for(200ms);  // enough for a close() that does not wait for this call
+    d({}, {.granted = grants_, .token = 7, .watch_key = "k"});
+  }
+  void release(const spi::claim&, spi::time_point, spi::done<spi::release_reply> d) override {
+    released_before_close = !closed_;
+    d({}, spi::release_reply::released);
+  }
+  void close() noexcept override { closed_ = true; }
+  void wait_until_closed() { closing_.get(); }
+
+  std::atomic<bool> released_before_close{false};
+
+ private:
+  std::function<void()> close_client_;
+  const bool grants_;
+  std::atomic<bool> closed_{false};
+  std::future<void> closing_;
+};
+
+struct closing_core {
+  explicit closing_core(bool grants) {
+    detail::settings s;
+    s.url = "inline:";
+    core = std::make_shared<detail::core>(s, [&](spi::host& h) {
+      auto e = std::make_unique<closed_meanwhile>(h, [this] { core->close(); }, grants);
+      engine = e.get();
+      return e;
+    });
+  }
+  detail::claim_request request() { return {.line = core->line(spi::kind::mutex, "name")}; }
+
+  closed_meanwhile* engine = nullptr;
+  std::shared_ptr<detail::core> core;
+};
+
+TEST(core, takes_back_what_is_asked_for_while_the_client_closes) {
+  for (const bool grants : {false, true}) {
+    closing_core c{grants};
+    spi::status status;
+    const auto got = c.core->acquire(c.request(), status);
+    c.engine->wait_until_closed();
+    EXPECT_EQ(got != nullptr, grants);
+    EXPECT_TRUE(c.engine->released_before_close) << grants;
+  }
+}
+
+TEST(core, takes_back_what_a_started_call_asks_for_while_the_client_closes) {
+  for (const bool grants : {false, true}) {
+    closing_core c{grants};
+    std::promise<std::error_code> told;
+    hold_ptr got;
+    c.core->start_acquire(c.request(), [&](const spi::status& s, hold_ptr h) {
+      got = std::move(h);
+      told.set_value(s.code);
+    });
+    c.engine->wait_until_closed();
+    EXPECT_EQ(told.get_future().get(), grants ? std::error_code{} : errc::closed);
+    EXPECT_TRUE(c.engine->released_before_close) << grants;
+  }
+}
+
 }  // namespace

@@ -29,7 +29,7 @@ inline bool eventually(const std::function<bool()>& what, std::chrono::milliseco
   return true;
 }
 
-class scripted_engine final : public spi::engine {
+class scripted_engine : public spi::engine {
  public:
   template <class Reply>
   struct call {
