@@ -20,6 +20,30 @@ std::string describe(const claimant& c) {
 
 }  // namespace
 
+std::string way_in(const client& c, const std::string& name) {
+  const auto e = inspect(c, name);
+  if (!e) return "; it was until just now";
+  switch (e->kind) {
+    case usage::mutex:
+      return "; take it without -s, -x, --fair and --permits";
+    case usage::fair_mutex:
+      return "; take it with --fair";
+    case usage::shared_mutex:
+      return "; take it with -x or -s";
+    case usage::leased_semaphore:
+      return fmt::format("; take it with --permits N --limit {}", e->limit);
+    case usage::election:
+      return "; take it with afar elect";
+    case usage::barrier:
+    case usage::counter:
+    case usage::latch:
+    case usage::counting_semaphore:
+    case usage::stock:
+      break;
+  }
+  return "; use another name";
+}
+
 std::string conflict(const client& c, const std::string& name) {
   const auto e = inspect(c, name);
   if (!e || e->holders.empty()) return shown(name) + " was held until just now";

@@ -18,6 +18,7 @@ namespace {
 struct options {
   run_plan plan;  // without a command
   bool nonblock = false;
+  bool exclusive = false;
   bool shared = false;
   bool fair = false;
   bool json = false;
@@ -82,8 +83,12 @@ work add_hold(CLI::App& app) {
   app.add_option("NAME", o->plan.name, "What to hold")->required();
   auto* nonblock = app.add_flag("-n,--nonblock", o->nonblock, "Do not wait");
   add_duration(app, "-w,--wait", o->plan.wait, "Wait at most so long")->excludes(nonblock);
+  auto* exclusive = app.add_flag("-x,--exclusive", o->exclusive, "Exclusive (default)");
   auto* shared = app.add_flag("-s,--shared", o->shared, "As one of several readers");
-  app.add_flag("--fair", o->fair, "First come, first served")->excludes(shared);
+  shared->excludes(exclusive);
+  app.add_flag("--fair", o->fair, "First come, first served")
+      ->excludes(shared)
+      ->excludes(exclusive);
   add_duration(app, "--lease", o->plan.lease, "How long others wait if this host dies (30s)");
   app.add_option("--label", o->plan.label, "Shown to others")->type_name("TEXT");
   app.add_flag("--json", o->json, "As JSON");
@@ -95,6 +100,7 @@ work add_hold(CLI::App& app) {
   return [o] {
     if (o->nonblock) o->plan.wait = milliseconds{0};
     if (o->fair) o->plan.kind = lock_kind::fair;
+    if (o->exclusive) o->plan.kind = lock_kind::exclusive;
     if (o->shared) o->plan.kind = lock_kind::shared;
     return hold_it(*o);
   };

@@ -50,7 +50,7 @@ void add_waiting(CLI::App& app, run_options& o) {
 }
 
 void add_kinds(CLI::App& app, run_options& o) {
-  auto* exclusive = app.add_flag("-x", o.exclusive, "Exclusive (default); use it beside -s");
+  auto* exclusive = app.add_flag("-x", o.exclusive, "Exclusive (default)");
   auto* shared = app.add_flag("-s", o.shared, "Shared: beside other holders with -s");
   auto* fair = app.add_flag("--fair", o.fair, "First come, first served");
   auto* permits = app.add_option("--permits", o.permits, "So many permits of --limit");

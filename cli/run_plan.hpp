@@ -12,8 +12,9 @@
 
 namespace afar::cli {
 
-// Which primitive the name stands for. -s and -x meet on a shared_mutex; without either it is the
-// mutex of C++ programs.
+// Which primitive the name stands for. Without -s and -x it is the mutex of C++ programs (on other
+// engines: of Redisson, of Curator), which must exclude `afar run`; with them a shared_mutex. Engines
+// with spi::traits::mutex_is_writer let the two meet under one name, others refuse.
 enum class lock_kind : std::uint8_t { mutex, fair, exclusive, shared, permits, election };
 
 struct run_plan {

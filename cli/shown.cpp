@@ -13,6 +13,7 @@ namespace afar::cli {
 namespace {
 
 using json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
 
 json json_of(const claimant& c) {
   json out{{"owner", c.owner}};
@@ -27,13 +28,32 @@ json json_of(const claimant& c) {
   out["command"] = c.command;
   out["label"] = c.label;
   if (!c.value.empty()) out["value"] = c.value;
+  if (c.lease != milliseconds{0}) out["lease_ms"] = c.lease.count();
+  if (c.renewed) out["renewed_ms_ago"] = c.renewed->count();
+  if (c.renewals) out["renewals"] = *c.renewals;
   return out;
 }
 
-json json_of(const std::vector<claimant>& all) {
-  json out = json::array();
-  for (const claimant& c : all) out.push_back(json_of(c));
+json json_of(const past_hold& p) {
+  json out{{"ended", ending(p.why)},
+           {"token", p.token},
+           {"held_ms", p.held.count()},
+           {"ended_ms_ago", p.ago.count()}};
+  if (!p.host.empty()) out["host"] = p.host;
+  if (p.pid != 0) out["pid"] = p.pid;
   return out;
+}
+
+template <class T>
+json json_of(const std::vector<T>& all) {
+  json out = json::array();
+  for (const T& one : all) out.push_back(json_of(one));
+  return out;
+}
+
+// What only some engines tell.
+void add_text(json& to, const char* name, const std::string& text) {
+  if (!text.empty()) to[name] = text;
 }
 
 // Who has it, of the kinds that have owners.
@@ -74,6 +94,11 @@ std::string in_words(const claimant& c) {
   return out;
 }
 
+std::string_view ending(loss_reason why) noexcept {
+  if (why == loss_reason::none) return "released";
+  return why == loss_reason::session ? "died" : word(why);
+}
+
 std::string state_of(const survey_entry& e) {
   switch (e.kind) {
     case usage::mutex:
@@ -108,13 +133,17 @@ void print_json(const json& value) {
 json json_of(const survey_entry& e) {
   json out{{"name", e.name}, {"kind", word(e.kind)}, {"state", state_of(e)}};
   if (e.kind == usage::leased_semaphore || e.kind == usage::barrier) out["limit"] = e.limit;
+  add_text(out, "key", e.key);
+  add_text(out, "format", e.format);
   if (e.kind >= usage::counter) {
     out["value"] = e.value;
     return out;
   }
   out["last_token"] = e.last_token;
+  add_text(out, "token_source", e.token_source);
   out["holders"] = json_of(e.holders);
   out["waiters"] = json_of(e.waiters);
+  out["history"] = json_of(e.history);
   return out;
 }
 

@@ -19,6 +19,7 @@ std::string shell_word(std::string_view);
 std::string place_of(const claimant&);      // "web-2:4711", "-" if it does not say
 std::string in_words(const claimant&);      // "web-2 pid 4711 user cron  cmd report.sh  label …"
 std::string state_of(const survey_entry&);  // "held", "3/5", "7 left"
+std::string_view ending(loss_reason) noexcept;  // of a past hold: "released", "expired", "died"
 
 // Bytes that are no UTF-8 are replaced: JSON has no form for them.
 void print_json(const nlohmann::ordered_json&);

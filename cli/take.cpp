@@ -97,7 +97,8 @@ limit limit_of(const std::optional<milliseconds>& wait) {
   return boot_clock::now() + std::min(*wait, longest);
 }
 
-hold take_once(const client& c, const run_plan& p, const limit& by, const std::stop_token& stop) {
+hold take_once(const client& c, const run_plan& p, const limit& by,
+               const std::stop_token& stop) try {
   const acquire_options o{.stop = stop};
   const auto plain = [&](auto&& lock) {
     return take_by(
@@ -134,6 +135,9 @@ hold take_once(const client& c, const run_plan& p, const limit& by, const std::s
     }
   }
   return {};
+} catch (const lock_error& e) {
+  if (e.code() != errc::wrong_use) throw;
+  throw failure{exit_code::usage, words_of(e) + way_in(c, p.name)};
 }
 
 taken take(const client& c, const run_plan& p, const signals& from, wire& front) {

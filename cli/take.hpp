@@ -22,7 +22,8 @@ struct taken {
 using limit = std::optional<boot_clock::time_point>;
 limit limit_of(const std::optional<milliseconds>& wait);
 
-// Waits and listens to nobody but `stop`. An empty hold: not in time.
+// Waits and listens to nobody but `stop`. An empty hold: not in time. Throws failure (64) that says how
+// to take a name that is something else.
 hold take_once(const client&, const run_plan&, const limit& by, const std::stop_token& stop);
 
 // An empty hold without a signal: not in time. Throws lock_error.
@@ -30,5 +31,7 @@ taken take(const client&, const run_plan&, const signals&, wire&);
 
 // "nightly is held by web-2:4711 (cron@web-2, ./report.sh) for 3m12s; lease ends in 27s; …"
 std::string conflict(const client&, const std::string& name);
+// How a name is taken that is something else than the plan says: "; take it with --fair".
+std::string way_in(const client&, const std::string& name);
 
 }  // namespace afar::cli

@@ -6,7 +6,8 @@
 namespace afar {
 
 // SharedTimedLockable: one writer or many readers. A writer that waits keeps later readers out.
-// Every reader has a hold, a lease and a token of its own.
+// Every reader has a hold, a lease and a token of its own. A mutex of the same name is one more writer
+// on engines that store both alike (memory:, local:, file:); others refuse it.
 class AFAR_API shared_mutex : public detail::basic_mutex {
   using mode = detail::claim_mode;
 

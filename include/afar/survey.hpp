@@ -4,6 +4,7 @@
 #pragma once
 
 #include <afar/client.hpp>
+#include <afar/observer.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -45,6 +46,21 @@ struct claimant {
   std::string command = {};
   std::string label = {};
   std::string value = {};  // what a leader proclaims; any bytes
+
+  // Of a hold, where the engine tells it.
+  std::chrono::milliseconds lease = {};                   // as granted; 0: not told
+  std::optional<std::chrono::milliseconds> renewed = {};  // so long ago
+  std::optional<std::uint64_t> renewals = {};
+};
+
+// A hold that is over.
+struct past_hold {
+  std::uint64_t token = 0;
+  loss_reason why = loss_reason::none;  // none: it was released; session: its process died
+  std::chrono::milliseconds held{};     // for so long
+  std::chrono::milliseconds ago{};      // it was over
+  std::string host = {};                // whose it was, where the engine knows
+  std::int64_t pid = 0;
 };
 
 struct survey_entry {
@@ -55,6 +71,12 @@ struct survey_entry {
   std::vector<claimant> waiters;  //   in the order in which they will be served
   std::uint64_t last_token = 0;   //   the largest token given
   std::int64_t value = 0;         // counter, latch, semaphore: its value; stock: what remains
+
+  // Empty where the engine does not tell.
+  std::vector<past_hold> history = {};  // the last ones while the name was in use, newest first
+  std::string key = {};                 // inspect(): where it is stored
+  std::string format = {};              //   in whose layout: "native"
+  std::string token_source = {};        //   what makes its tokens grow
 };
 
 // Everything in use whose name begins so, sorted by name; of the client's prefix only. Names are

@@ -30,8 +30,21 @@ claimant shown(const spi::claimant& c) {
           .user = std::move(says.user),
           .command = std::move(says.command),
           .label = std::move(says.label),
-          .value = std::move(says.value)};
+          .value = std::move(says.value),
+          .lease = c.lease,
+          .renewed = c.renewed,
+          .renewals = c.renewals};
 }
+
+past_hold shown(const spi::past_hold& p) {
+  return {.token = p.token,
+          .why = static_cast<loss_reason>(p.why),
+          .held = p.held,
+          .ago = p.ago,
+          .host = p.host,
+          .pid = p.pid};
+}
+static_assert(static_cast<int>(loss_reason::closed) == static_cast<int>(spi::loss::closed));
 
 survey_entry shown(const spi::entry& e, std::size_t prefix) {
   survey_entry out;
@@ -40,6 +53,10 @@ survey_entry shown(const spi::entry& e, std::size_t prefix) {
   out.limit = e.limit;
   out.last_token = e.last_token;
   out.value = e.value;
+  out.key = e.key;
+  out.format = e.format;
+  out.token_source = e.token_source;
+  for (const auto& p : e.history) out.history.push_back(shown(p));
   for (const auto& h : e.holders) out.holders.push_back(shown(h));
   for (const auto& w : e.waiters) out.waiters.push_back(shown(w));
   return out;

@@ -155,6 +155,11 @@ TEST_F(contexts, a_password_is_in_no_message_and_no_list_of_processes) {
       }
     }
   }
+  for (const auto& url : urls) {  // the one verb that takes it as an argument
+    program p{on::terminal, afar({"doctor", url}), env};
+    EXPECT_NE(p.ends(), 0) << url;
+    EXPECT_THAT(p.out(), Not(HasSubstr(canary)));
+  }
   configure("default = \"c\"\n[contexts.c]\nurl = \"redis://u:" + canary + "@h\n");
   EXPECT_EQ(code_of({}), 78);
   EXPECT_THAT(said, Not(HasSubstr(canary)));

@@ -78,6 +78,9 @@ TEST_F(holds, go_together_as_readers) {
   auto b = start({"hold", "-s", "x"});
   EXPECT_NE(token_of(a), token_of(b));
   EXPECT_EQ(inspect(locks, "x")->holders.size(), 2U);
+  EXPECT_EQ(run({"hold", "-n", "x"}).code, 75);
+  EXPECT_EQ(run({"hold", "-n", "-x", "x"}).code, 75);
+  EXPECT_EQ(run({"hold", "-n", "-x", "-s", "x"}).code, 64);
 }
 
 // Ten lines of shell, as docs/cli.md shows them.

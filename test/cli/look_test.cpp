@@ -1,6 +1,8 @@
 // afar ls, inspect, check-token, gc.
 #include "verbs_fixture.hpp"
 
+#include <csignal>
+
 namespace afar::test {
 namespace {
 
@@ -75,6 +77,46 @@ TEST_F(look, inspect_shows_holder_waiters_and_how_to_release) {
   EXPECT_EQ(j.at("holders").at(0).at("token"), mine.token());
   EXPECT_EQ(j.at("holders").at(0).at("label"), "night shift");
   EXPECT_EQ(j.at("waiters").at(0).at("pid"), waiter.pid());
+}
+
+TEST_F(look, inspect_shows_renewals_history_and_where_tokens_come_from) {
+  auto killed = start({"hold", "x"});
+  const auto first = token_of(killed);
+  killed.signal(SIGKILL);
+  killed.ends();
+  const client other = stage.client({.lease = 900ms});
+  mutex x{other, "x"};
+  hold gone = x.acquire();
+  const auto second = gone.token();
+  gone.release();
+  const hold mine = x.acquire();
+  ASSERT_TRUE(eventually([&] { return inspect(locks, "x")->holders.front().renewals > 0U; }));
+
+  const auto a = run({"inspect", "x"});
+  EXPECT_THAT(a.out, ::testing::ContainsRegex("key shard-[01][0-9]/nx\\)   format native\n"));
+  EXPECT_THAT(a.out,
+              ::testing::ContainsRegex(
+                  "lease   0\\.9s, renewed 0\\.[0-9]s ago, 0\\.[0-9]s left, renewals [0-9]+\n"));
+  EXPECT_THAT(a.out, HasSubstr("token   " + std::to_string(mine.token()) +
+                               " (source: the last one + 1, or the clock's microseconds; "));
+  const auto me = std::to_string(::getpid());
+  EXPECT_THAT(a.out, ::testing::ContainsRegex("\nhistory   released 20[-0-9]+ [0-9:]+Z  pid " + me +
+                                              "  token " + std::to_string(second) + "  held 0"));
+  EXPECT_THAT(
+      a.out, ::testing::ContainsRegex("\n          died 20.*  pid " + std::to_string(killed.pid()) +
+                                      "  token " + std::to_string(first) + "  held "));
+
+  const auto j = json_of({"inspect", "x"});
+  EXPECT_EQ(j.at("holders").at(0).at("lease_ms"), 900);
+  EXPECT_GT(j.at("holders").at(0).at("renewals"), 0);
+  EXPECT_LT(j.at("holders").at(0).at("renewed_ms_ago"), 900);
+  EXPECT_EQ(j.at("format"), "native");
+  EXPECT_THAT(j.at("key").get<std::string>(), HasSubstr("/nx"));
+  EXPECT_THAT(j.at("token_source").get<std::string>(), HasSubstr("microseconds"));
+  EXPECT_EQ(j.at("history").at(0).at("ended"), "released");
+  EXPECT_EQ(j.at("history").at(1).at("ended"), "died");
+  EXPECT_EQ(j.at("history").at(1).at("pid"), killed.pid());
+  EXPECT_EQ(j.at("history").at(1).at("token"), first);
 }
 
 TEST_F(look, inspect_of_nothing_is_a_no) {

@@ -22,12 +22,29 @@ namespace {
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-[[noreturn]] void become(const words_of& command) {
-  std::vector<char*> words;
-  words.reserve(command.size() + 1);
-  for (const auto& w : command) words.push_back(const_cast<char*>(w.c_str()));
-  words.push_back(nullptr);
-  ::execvp(words[0], words.data());
+std::vector<char*> pointers(const words_of& words) {
+  std::vector<char*> out;
+  out.reserve(words.size() + 1);
+  for (const auto& w : words) out.push_back(const_cast<char*>(w.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+// That of this process with `more` instead of what it says of the same names. It is given to the
+// program only: what this process has stays as it is for the tests after this one.
+words_of environment_with(const program::environment& more) {
+  words_of out;
+  for (char** one = environ; *one != nullptr; ++one) {
+    const std::string text = *one;
+    if (!more.contains(text.substr(0, text.find('=')))) out.push_back(text);
+  }
+  for (const auto& [name, value] : more) out.push_back(name + "=" + value);
+  return out;
+}
+
+[[noreturn]] void become(const words_of& command, const words_of& surroundings) {
+  const auto words = pointers(command);
+  ::execvpe(words[0], words.data(), pointers(surroundings).data());
   ::_exit(125);
 }
 
@@ -67,15 +84,14 @@ std::vector<pid_t> processes(Wanted wanted) {
 }  // namespace
 
 program::program(on where, const words_of& command, const environment& more) {
-  for (const auto& [name, value] : more) ::setenv(name.c_str(), value.c_str(), 1);
+  const auto surroundings = environment_with(more);
   if (where == on::pipes)
-    start_on_pipes(command);
+    start_on_pipes(command, surroundings);
   else
-    start_on_terminal(command);
-  for (const auto& [name, value] : more) ::unsetenv(name.c_str());
+    start_on_terminal(command, surroundings);
 }
 
-void program::start_on_pipes(const words_of& command) {
+void program::start_on_pipes(const words_of& command, const words_of& surroundings) {
   int in[2];
   int out[2];
   int err[2];
@@ -87,7 +103,7 @@ void program::start_on_pipes(const words_of& command) {
     ::dup2(in[0], STDIN_FILENO);
     ::dup2(out[1], STDOUT_FILENO);
     ::dup2(err[1], STDERR_FILENO);
-    become(command);
+    become(command, surroundings);
   }
   ::close(in[0]);
   ::close(out[1]);
@@ -99,10 +115,10 @@ void program::start_on_pipes(const words_of& command) {
   unblock(err_fd_);
 }
 
-void program::start_on_terminal(const words_of& command) {
+void program::start_on_terminal(const words_of& command, const words_of& surroundings) {
   pid_ = ::forkpty(&in_, nullptr, nullptr, nullptr);
   if (pid_ < 0) fail("forkpty");
-  if (pid_ == 0) become(command);
+  if (pid_ == 0) become(command, surroundings);
   ::fcntl(in_, F_SETFD, FD_CLOEXEC);
   out_fd_ = ::fcntl(in_, F_DUPFD_CLOEXEC, 3);
   unblock(out_fd_);

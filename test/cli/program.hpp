@@ -41,8 +41,8 @@ class program {
   pid_t foreground() const;  // of its terminal
 
  private:
-  void start_on_pipes(const words_of&);
-  void start_on_terminal(const words_of&);
+  void start_on_pipes(const words_of& command, const words_of& surroundings);
+  void start_on_terminal(const words_of& command, const words_of& surroundings);
   void drain();
 
   pid_t pid_ = 0;

@@ -146,6 +146,54 @@ TEST_P(run_table, shared_holders_are_together_and_exclusive_ones_alone) {
   EXPECT_EQ(writer.ends(), 0);
 }
 
+// As with flock(1): no option is -x. It is the mutex of C++ programs as well.
+TEST_P(run_table, without_an_option_it_is_exclusive_beside_shared_ones) {
+  auto reader = run({"run", "-s", "x", "-c", "echo in; read line"});
+  ASSERT_TRUE(reader.says("in"));
+  EXPECT_EQ(code_of({"run", "-n", "x", "true"}), 75);
+  auto writer = run({"run", "x", "-c", "echo in; read line"});
+  ASSERT_TRUE(stage.becomes("x", 1, 1));
+  EXPECT_EQ(code_of({"run", "-n", "-s", "x", "true"}), 75) << "past a writer that waits";
+  reader.type("\n");
+  EXPECT_EQ(reader.ends(), 0);
+  ASSERT_TRUE(writer.says("in"));
+  EXPECT_EQ(code_of({"run", "-n", "-s", "x", "true"}), 75);
+  EXPECT_EQ(code_of({"run", "-n", "-x", "x", "true"}), 75);
+  EXPECT_FALSE(mutex(stage.client(), "x").try_acquire());
+  writer.type("\n");
+  EXPECT_EQ(writer.ends(), 0);
+}
+
+TEST_P(run_table, a_name_that_is_something_else_says_how_to_take_it) {
+  const auto refused = [&](const words_of& options) {
+    words_of words{"run", "-n", "x", "true"};
+    words.insert(words.begin() + 1, options.begin(), options.end());
+    auto p = run(words);
+    EXPECT_EQ(p.ends(), 64);
+    return complaint(p);
+  };
+  const client locks = stage.client();
+  {
+    const hold held = fair_mutex(locks, "x").acquire();
+    EXPECT_THAT(refused({}), HasSubstr("is a fair_mutex, not a mutex; take it with --fair"));
+    EXPECT_THAT(refused({"-s"}), HasSubstr("; take it with --fair"));
+  }
+  {
+    const hold held = mutex(locks, "x").acquire();
+    EXPECT_THAT(refused({"--fair"}), HasSubstr("; take it without -s, -x, --fair and --permits"));
+  }
+  {
+    const hold held = shared_mutex(locks, "x").acquire();
+    EXPECT_THAT(refused({"--fair"}), HasSubstr("; take it with -x or -s"));
+  }
+  {
+    const hold held = leased_semaphore(locks, "x", 3).acquire();
+    EXPECT_THAT(refused({}), HasSubstr("; take it with --permits N --limit 3"));
+  }
+  counter{locks, "x"}.store(1);
+  EXPECT_THAT(refused({}), HasSubstr("is a counter, not a mutex; use another name"));
+}
+
 TEST_P(run_table, permits_are_counted) {
   auto two = run({"run", "--permits", "2", "--limit", "3", "x", "-c", "echo in; read line"});
   ASSERT_TRUE(two.says("in"));

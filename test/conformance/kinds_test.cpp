@@ -1,7 +1,10 @@
 // A name is one thing at a time; other use is refused and told what the name is.
+#include "core/client_state.hpp"
 #include "support/engines.hpp"
 #include "support/errors.hpp"
 #include "support/patience.hpp"
+#include "support/threads.hpp"
+#include "support/waiting.hpp"
 
 #include <afar/afar.hpp>
 
@@ -86,11 +89,25 @@ TEST_P(kinds, refuse_a_latch_where_there_is_a_counter) {
                    "counter");
 }
 
-TEST_P(kinds, refuse_a_mutex_where_there_is_a_shared_mutex) {
+// An engine whose mutex has another layout than its shared_mutex refuses; where it has not, the mutex
+// waits for readers, and they for it.
+TEST_P(kinds, refuse_a_mutex_where_there_is_a_shared_mutex_or_make_it_the_writer) {
   need<shared_mutex>("shared_mutex");
   if (IsSkipped()) return;
-  const hold h = shared_mutex(one, name).acquire_shared();
-  expect_wrong_use(failure_of([&] { mutex(two, name).lock(); }), name, "shared_mutex");
+  hold reader = shared_mutex(one, name).acquire_shared();
+  if (!one.state()->get().about().mutex_is_writer)
+    return expect_wrong_use(failure_of([&] { mutex(two, name).lock(); }), name, "shared_mutex");
+  EXPECT_FALSE(mutex(two, name).try_acquire());
+  auto writer = start([&] { return mutex(two, name).acquire(); });
+  ASSERT_TRUE(has_waited(two));
+  EXPECT_FALSE(shared_mutex(one, name).try_acquire_shared()) << "past a writer that waits";
+  reader.release();
+  hold alone = writer.get();
+  EXPECT_FALSE(shared_mutex(one, name).try_acquire_shared());
+  EXPECT_FALSE(shared_mutex(one, name).try_acquire());
+  const auto token = alone.token();
+  alone.release();
+  EXPECT_GT(shared_mutex(one, name).acquire_shared().token(), token);
 }
 
 TEST_P(kinds, report_wrong_use_to_the_error_code_twin) {

@@ -1,6 +1,7 @@
 // Looking at what is in use, and breaking a hold.
 #include "support/engines.hpp"
 #include "support/errors.hpp"
+#include "support/patience.hpp"
 #include "support/renewed_lease.hpp"
 #include "support/threads.hpp"
 #include "support/waiting.hpp"
@@ -64,6 +65,49 @@ TEST_P(surveys, show_who_holds_and_who_waits) {
   EXPECT_NE(seen->waiters.front().owner, holder.owner);
   mine.release();
   EXPECT_TRUE(other.get());
+}
+
+// What an engine cannot tell it leaves empty.
+TEST_P(surveys, show_renewals_where_the_engine_counts_them) {
+  const client me = connect({.lease = slowness * 1s});
+  const hold mine = mutex(me, name).acquire();
+  const auto fresh = inspect(two, name);
+  ASSERT_TRUE(fresh);
+  if (!fresh->holders.front().renewals) return;
+  EXPECT_EQ(fresh->holders.front().lease, slowness * 1s);
+  ASSERT_TRUE(eventually([&] { return inspect(two, name)->holders.front().renewals > 1U; }));
+  const claimant seen = inspect(two, name)->holders.front();
+  ASSERT_TRUE(seen.renewed);
+  EXPECT_LE(*seen.renewed, seen.since);
+  EXPECT_EQ(seen.lease, slowness * 1s);
+}
+
+TEST_P(surveys, show_who_had_it_before_where_the_engine_remembers) {
+  mutex lock{one, name};
+  hold first = lock.acquire();
+  const auto released = first.token();
+  first.release();
+  hold second = lock.acquire();
+  const auto broken = second.token();
+  EXPECT_TRUE(evict(two, name, broken));
+  const hold third = mutex(two, name).acquire();
+  const auto seen = inspect(two, name);
+  ASSERT_TRUE(seen);
+  if (seen->history.empty()) return;
+  ASSERT_THAT(seen->history, SizeIs(2));
+  EXPECT_EQ(seen->history[0].token, broken);
+  EXPECT_EQ(seen->history[0].why, loss_reason::evicted);
+  EXPECT_EQ(seen->history[0].pid, ::getpid());
+  EXPECT_EQ(seen->history[1].token, released);
+  EXPECT_EQ(seen->history[1].why, loss_reason::none);
+  EXPECT_GE(seen->history[1].ago, seen->history[0].ago);
+}
+
+TEST_P(surveys, say_where_tokens_come_from_or_nothing) {
+  const hold mine = mutex(one, name).acquire();
+  counter{one, name + "/counter"}.store(7);
+  EXPECT_EQ(inspect(two, name)->token_source.empty(), inspect(two, name)->format.empty());
+  EXPECT_EQ(inspect(two, name + "/counter")->token_source, "") << "it has none";
 }
 
 TEST_P(surveys, show_readers_and_permits) {

@@ -32,11 +32,15 @@ records::claims some_claims() {
   c.limit = 3;
   c.last_token = 1'700'000'000'000'000;
   c.idle_since = at(5);
-  c.holders.push_back({{1, 2, 3}, 4, spi::access::shared, 2, 77, 80, at(6), at(7), "a note"});
+  c.holders.push_back(
+      {{1, 2, 3}, 4, spi::access::shared, 2, 77, 80, at(6), at(7), "a note", at(14), 15});
   c.holders.push_back({{9, 8, 7}, 6, spi::access::exclusive, 1, 81, 81, at(-1), at(9), ""});
   c.line.push_back({{4, 5, 6}, 7, spi::access::exclusive, 1, at(1), at(2), at(3), "waits"});
   c.evictions.push_back({{7, 7, 7}, at(8)});
   c.verdicts.push_back({{8, 8, 8}, true, 99, at(10)});
+  c.history[0] = {21, 70, at(16), at(17), spi::loss::evicted};
+  c.history[1] = {22, 69, at(18), at(19), spi::loss::none};
+  c.past_holds = 2;
   return c;
 }
 
@@ -126,17 +130,27 @@ TEST(embedded_codec, keeps_every_field_of_a_holder) {
   EXPECT_EQ(h.since, at(6));
   EXPECT_EQ(h.until, at(7));
   EXPECT_EQ(h.note, "a note");
+  EXPECT_EQ(h.renewed, at(14));
+  EXPECT_EQ(h.renewals, 15U);
   EXPECT_EQ(back.line.at(0).called, at(3));
   EXPECT_TRUE(back.verdicts.at(0).broken);
+  ASSERT_EQ(back.past_holds, 2U);
+  EXPECT_EQ(back.history[0].session, 21U);
+  EXPECT_EQ(back.history[0].token, 70U);
+  EXPECT_EQ(back.history[0].since, at(16));
+  EXPECT_EQ(back.history[0].until, at(17));
+  EXPECT_EQ(back.history[0].why, spi::loss::evicted);
+  EXPECT_EQ(back.history[1].session, 22U);
 }
 
 // The layout is a promise: a folder outlives the version that wrote it.
 TEST(embedded_codec, writes_the_documented_bytes) {
   const bytes claims = encoded(some_claims());
-  EXPECT_EQ(claims.size(), 48 + (72 + 6) + 72 + (64 + 5) + 32 + 48U);
+  EXPECT_EQ(claims.size(), 48 + (84 + 6) + 84 + (64 + 5) + 32 + 48 + 2 * 40U);
   EXPECT_EQ(load<std::uint8_t>(&claims[0]), 3);
   EXPECT_EQ(load<std::uint32_t>(&claims[4]), 3U);
   EXPECT_EQ(load<std::uint32_t>(&claims[8]), 2U);
+  EXPECT_EQ(load<std::uint32_t>(&claims[24]), 2U);
   EXPECT_EQ(load<std::uint64_t>(&claims[32]), 1'700'000'000'000'000U);
   EXPECT_EQ(load<std::uint64_t>(&claims[48]), 1U);
   EXPECT_EQ(encoded(some_cell()).size(), 32 + 56U);

@@ -20,6 +20,8 @@ using engines::embedded::address;
 using engines::embedded::address_of;
 using engines::embedded::failure;
 using engines::embedded::folder;
+using engines::embedded::read_whole;
+using engines::embedded::write_whole;
 using ::testing::HasSubstr;
 
 class embedded_folder : public ::testing::Test {
@@ -211,6 +213,31 @@ TEST_F(embedded_folder, after_a_boot_claims_are_void_and_cells_and_stocks_are_ke
   define.action = spi::ledger_action::load;
   EXPECT_EQ(record(*engine, define).reply.remaining, 5);
   EXPECT_TRUE(acquire(*engine, 3, "m").reply.granted);
+}
+
+// Some containers have a boot id of their own.
+TEST_F(embedded_folder, in_use_under_another_boot_id_is_refused_and_left_as_it_is) {
+  child other{[&](const child::tell& tell) {
+    const auto engine = open_folder(where.path(), host);
+    acquire(*engine, 1, "m");
+    tell('d');
+    wait_for_the_end();
+  }};
+  ASSERT_EQ(other.hear(), 'd');
+  const std::string boot = read_whole(where.file("boot"));
+  reboot(where);
+  try {
+    open_folder(where.path(), host);
+    FAIL() << "it was opened";
+  } catch (const lock_error& e) {
+    EXPECT_EQ(e.code(), errc::unavailable);
+    EXPECT_NE(std::string{e.what()}.find("process " + std::to_string(other.pid())),
+              std::string::npos)
+        << e.what();
+  }
+  write_whole(where.file("boot"), boot.data(), boot.size());
+  const auto engine = open_folder(where.path(), host);
+  EXPECT_FALSE(acquire(*engine, 2, "m").reply.granted) << "it still holds what it held";
 }
 
 TEST_F(embedded_folder, tokens_that_ran_ahead_of_the_clock_do_not_go_back_after_a_boot) {

@@ -26,6 +26,7 @@
 //      lease. One arithmetic covers all: valid until the send of the last confirmed step + lease.
 //   9. The kind (and limit) stored with a name is checked: other use fails with errc::wrong_use and a
 //      detail that says what the name is. What an engine cannot do at all is missing in traits.kinds.
+//      A mutex and a shared_mutex of one name are one lock where traits.mutex_is_writer says so.
 //  10. Views inside claims, changes and queries stay valid until `done` runs, not longer. Claims stay
 //      at one address from acquire to the end of release; steps on one claim never overlap, except
 //      that a release may overtake a renew.
@@ -257,6 +258,20 @@ struct claimant {
   milliseconds since{};     // how long it has held or waited
   milliseconds lease_left{};
   std::string note;
+  // Of a hold, where the engine knows it.
+  milliseconds lease = {};                   // as granted
+  std::optional<milliseconds> renewed = {};  // how long ago; none: not since the grant
+  std::optional<std::uint64_t> renewals = {};
+};
+
+// A hold that is over.
+struct past_hold {
+  std::uint64_t token = 0;
+  loss why = loss::none;  // none: it was released
+  milliseconds held{};    // for how long
+  milliseconds ago{};     // since it was over
+  std::string host = {};  // whose it was, where the engine knows it
+  std::int64_t pid = 0;
 };
 
 struct entry {
@@ -267,6 +282,11 @@ struct entry {
   std::vector<claimant> waiters;  // in the order in which they will be served
   std::uint64_t last_token = 0;   // claims
   std::int64_t value = 0;         // cells and ledgers (what remains)
+  // For people, and only where the engine can tell it without cost to those who lock.
+  std::vector<past_hold> history = {};  // newest first
+  std::string key = {};                 // exact name: where it is stored
+  std::string format = {};              //   whose layout that is: "native", "redisson" …
+  std::string token_source = {};        //   what makes its tokens grow
 };
 
 struct survey_query {
@@ -330,6 +350,7 @@ struct traits {
   bool inline_steps = false;     // every step calls `done` before it returns
   bool drive_listens = false;    // drive() listens to waiter::key(): who is driven needs no watch()
   bool ordered = false;          // a step of a name is done after those that were asked for before
+  bool mutex_is_writer = false;  // a mutex waits for the readers of a shared_mutex, and they for it
   bool fifo = true;              // waiters are served in the order in which they came
   bool fenced = true;            // grants carry tokens that always grow
   bool survives_crash = true;    // a dead holder's claims come back without help

@@ -43,6 +43,7 @@ struct scratch {
     mine.claims.line.clear();
     mine.claims.evictions.clear();
     mine.claims.verdicts.clear();
+    mine.claims.past_holds = 0;
     mine.claims.last_token = 0;
     mine.claims.idle_since = {};
     mine.effects.call.clear();

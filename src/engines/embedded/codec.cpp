@@ -16,10 +16,11 @@ using spi::time_point;
 
 constexpr std::size_t owner_bytes = 24;
 constexpr std::size_t claims_head = 48;
-constexpr std::size_t holder_bytes = owner_bytes + 48;
+constexpr std::size_t holder_bytes = owner_bytes + 60;
 constexpr std::size_t place_bytes = owner_bytes + 40;
 constexpr std::size_t eviction_bytes = owner_bytes + 8;
 constexpr std::size_t verdict_bytes = owner_bytes + 24;
+constexpr std::size_t past_bytes = 40;
 constexpr std::size_t cell_head = 32;
 constexpr std::size_t result_bytes = owner_bytes + 32;
 
@@ -72,6 +73,8 @@ void put(byte_writer& out, const holder& h) noexcept {
   out.number(h.last_token);
   put(out, h.since);
   put(out, h.until);
+  put(out, h.renewed);
+  out.number(h.renewals);
   out.number(h.permits);
   out.number(static_cast<std::uint8_t>(h.mode));
   out.zeros(1);
@@ -86,6 +89,8 @@ void get(byte_reader& in, holder& h) {
   h.last_token = in.number<std::uint64_t>();
   h.since = get_time(in);
   h.until = get_time(in);
+  h.renewed = get_time(in);
+  h.renewals = in.number<std::uint32_t>();
   h.permits = in.number<std::uint32_t>();
   h.mode = get_access(in);
   in.skip(1);
@@ -143,6 +148,25 @@ void get(byte_reader& in, verdict& v) noexcept {
   in.skip(7);
 }
 
+void put(byte_writer& out, const records::past_hold& p) noexcept {
+  out.number(p.session);
+  out.number(p.token);
+  put(out, p.since);
+  put(out, p.until);
+  out.number(static_cast<std::uint8_t>(p.why));
+  out.zeros(7);
+}
+
+void get(byte_reader& in, records::past_hold& p) noexcept {
+  p.session = in.number<std::uint64_t>();
+  p.token = in.number<std::uint64_t>();
+  p.since = get_time(in);
+  p.until = get_time(in);
+  p.why = static_cast<spi::loss>(in.number<std::uint8_t>());
+  if (p.why > spi::loss::closed) in.fail();
+  in.skip(7);
+}
+
 void put(byte_writer& out, const cell_result& r) noexcept {
   put(out, r.op);
   out.number(r.value);
@@ -180,7 +204,8 @@ std::uint32_t count(const std::vector<T>& list) noexcept {
 
 std::size_t encoded_size(const records::claims& c) noexcept {
   std::size_t size = claims_head + c.holders.size() * holder_bytes + c.line.size() * place_bytes +
-                     c.evictions.size() * eviction_bytes + c.verdicts.size() * verdict_bytes;
+                     c.evictions.size() * eviction_bytes + c.verdicts.size() * verdict_bytes +
+                     c.past_holds * past_bytes;
   for (const holder& h : c.holders) size += h.note.size();
   for (const place& p : c.line) size += p.note.size();
   return size;
@@ -195,13 +220,15 @@ void encode(const records::claims& c, std::byte* to) noexcept {
   out.number(count(c.line));
   out.number(count(c.evictions));
   out.number(count(c.verdicts));
-  out.zeros(8);
+  out.number(c.past_holds);
+  out.zeros(4);
   out.number(c.last_token);
   put(out, c.idle_since);
   for (const holder& h : c.holders) put(out, h);
   for (const place& p : c.line) put(out, p);
   for (const eviction& e : c.evictions) put(out, e);
   for (const verdict& v : c.verdicts) put(out, v);
+  for (std::uint32_t i = 0; i < c.past_holds; ++i) put(out, c.history[i]);
 }
 
 bool decode(std::span<const std::byte> from, records::claims& c) {
@@ -213,13 +240,16 @@ bool decode(std::span<const std::byte> from, records::claims& c) {
   const auto line = in.number<std::uint32_t>();
   const auto evictions = in.number<std::uint32_t>();
   const auto verdicts = in.number<std::uint32_t>();
-  in.skip(8);
+  c.past_holds = in.number<std::uint32_t>();
+  in.skip(4);
   c.last_token = in.number<std::uint64_t>();
   c.idle_since = get_time(in);
   get_list(in, c.holders, holders, holder_bytes);
   get_list(in, c.line, line, place_bytes);
   get_list(in, c.evictions, evictions, eviction_bytes);
   get_list(in, c.verdicts, verdicts, verdict_bytes);
+  if (c.past_holds > c.history.size()) in.fail();
+  for (std::uint32_t i = 0; i < c.past_holds && !in.failed(); ++i) get(in, c.history[i]);
   return !in.failed();
 }
 

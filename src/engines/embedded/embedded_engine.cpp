@@ -23,6 +23,7 @@ embedded_engine::embedded_engine(std::shared_ptr<store> s, spi::host& up)
   about_.token_block = token_block;
   about_.inline_steps = true;
   about_.drive_listens = true;
+  about_.mutex_is_writer = true;
   about_.try_time =
       spi::milliseconds{50};  // a step is microseconds, unless a process is stopped in it
   about_.survives_restart = store_->where().durable();
@@ -106,12 +107,12 @@ void embedded_engine::evict(const spi::resource& what, const spi::owner_id& owne
   then(std::move(failed), reply);
 }
 
-void embedded_engine::examine(spi::time_point, spi::done<std::vector<finding>> then) {
+void embedded_engine::examine(spi::time_point by, spi::done<std::vector<finding>> then) {
   std::vector<finding> found;
   spi::status failed = closed();
   if (!failed)
     failed = caught([&]() -> spi::status {
-      found = embedded::examine(store_->where());
+      found = embedded::examine(*store_, by);
       return {};
     });
   then(std::move(failed), std::move(found));

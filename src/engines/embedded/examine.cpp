@@ -1,5 +1,6 @@
 #include "engines/embedded/examine.hpp"
 
+#include "engines/embedded/dead_claims.hpp"
 #include "engines/embedded/failure.hpp"
 
 #include <dirent.h>
@@ -120,26 +121,67 @@ bool stopped(const std::string& pid) {
   return text[name_end + 2] == 'T' || text[name_end + 2] == 't';
 }
 
-finding clients(const folder& where) {
+struct processes {
   std::size_t count = 0;
-  std::string asleep;
-  if (DIR* listing = ::opendir(where.file("sessions").c_str())) {
-    while (const dirent* item = ::readdir(listing)) {
-      const std::string name = item->d_name;
-      if (name.size() != 16) continue;
-      ++count;
-      // The id begins with the pid (22 bits). Never open the file itself: its lock could be ours.
-      const auto pid = std::to_string(std::strtoull(name.c_str(), nullptr, 16) >> 42U);
-      if (stopped(pid)) (asleep += asleep.empty() ? "" : ", ") += pid;
-    }
-    ::closedir(listing);
+  std::string stopped;  // their pids
+};
+
+processes at_work(const folder& where) {
+  processes found;
+  DIR* listing = ::opendir(where.file("sessions").c_str());
+  if (listing == nullptr) return found;
+  while (const dirent* item = ::readdir(listing)) {
+    const std::string name = item->d_name;
+    if (name.size() != 16) continue;
+    ++found.count;
+    // Never open the file itself: its lock could be ours.
+    const auto pid = std::to_string(pid_of(std::strtoull(name.c_str(), nullptr, 16)));
+    if (stopped(pid)) (found.stopped += found.stopped.empty() ? "" : ", ") += pid;
   }
-  const auto text = fmt::format("{} process{}, this one included", count, count == 1 ? "" : "es");
-  if (!asleep.empty())
+  ::closedir(listing);
+  return found;
+}
+
+finding clients(const folder& where) {
+  const auto found = at_work(where);
+  const auto text =
+      fmt::format("{} process{}, this one included", found.count, found.count == 1 ? "" : "es");
+  if (!found.stopped.empty())
     return {
-        grade::warning, "clients", text + "; stopped: " + asleep,
+        grade::warning, "clients", text + "; stopped: " + found.stopped,
         "continue or kill it: a stopped process loses its leases, and blocks others inside a step"};
   return {grade::ok, "clients", text, {}};
+}
+
+// Processes that were killed. Their files were cleared away when this folder was opened; their claims
+// stay until somebody looks at the names.
+finding dead(store& in, spi::time_point by) {
+  dead_claims found;
+  if (auto failed = find_dead(in, by, found)) throw failure{std::move(failed)};
+  if (found.names == 0)
+    return {grade::ok, "dead", fmt::format("{} dead, nothing is left of them", in.buried()), {}};
+  std::string pids;
+  for (const session_id id : found.sessions)
+    pids += (pids.empty() ? "" : ", ") + std::to_string(pid_of(id));
+  const bool one = found.names == 1;
+  return {grade::warning, "dead",
+          fmt::format("{} name{} still marked as used by dead processes ({})", found.names,
+                      one ? " is" : "s are", pids),
+          "afar gc frees them; so does whoever wants them next"};
+}
+
+// Somebody with another boot id takes us for dead, and his claims for the only ones.
+finding boot(const folder& where) {
+  const std::string now = where.boot_of_file();
+  if (now != where.boot())
+    return {grade::failure, "boot", "the folder was opened under another boot id: " + now,
+            "one folder per machine; for several, or for containers with boot ids of their own, a "
+            "server"};
+  if (where.earlier_boot().empty()) return {grade::ok, "boot", now, {}};
+  return {grade::ok,
+          "boot",
+          now + "; opened first since a reboot: what " + where.earlier_boot() + " held is void",
+          {}};
 }
 
 finding clock(const folder& where) {
@@ -148,8 +190,8 @@ finding clock(const folder& where) {
   const auto folder_time = boot_clock::now().time_since_epoch() + where.calendar_offset();
   const auto calendar = std::chrono::system_clock::now().time_since_epoch();
   const auto ahead = duration_cast<milliseconds>(calendar - folder_time);
-  const auto text = fmt::format(
-      "this boot; the calendar moved {} ms since the folder was opened first", ahead.count());
+  const auto text =
+      fmt::format("the calendar moved {} ms since the folder was opened first", ahead.count());
   if (ahead > std::chrono::minutes{1} || ahead < -std::chrono::minutes{1})
     return {grade::warning, "clock", text + "; leases and tokens do not follow it",
             "opening windows of stock do: check the date"};
@@ -170,9 +212,10 @@ finding meeting_place(const folder& where) {
 
 }  // namespace
 
-std::vector<finding> examine(const folder& where) {
-  return {mode(where),    file_system(where), space(where),        fill(where),
-          clients(where), clock(where),       meeting_place(where)};
+std::vector<finding> examine(store& in, spi::time_point by) {
+  const folder& where = in.where();
+  return {mode(where),  file_system(where), space(where), fill(where),         clients(where),
+          dead(in, by), boot(where),        clock(where), meeting_place(where)};
 }
 
 }  // namespace afar::engines::embedded

@@ -2,7 +2,7 @@
 // it and whose clock it keeps.
 #pragma once
 
-#include "engines/embedded/folder.hpp"
+#include "engines/embedded/store.hpp"
 
 #include <afar/upkeep.hpp>
 
@@ -11,6 +11,6 @@
 namespace afar::engines::embedded {
 
 // Throws failure if the folder cannot be looked at.
-std::vector<finding> examine(const folder&);
+std::vector<finding> examine(store&, spi::time_point by);
 
 }  // namespace afar::engines::embedded

@@ -217,17 +217,23 @@ void folder::read_boot() {
   const std::string known = read_whole(file("boot"));
   const auto up = boot_clock::now().time_since_epoch();
   offset_ = calendar_now() - up;
-  new_boot_ = known.size() != boot_bytes || known.compare(0, 36, boot_id()) != 0;
+  boot_ = boot_id();
+  new_boot_ = known.size() != boot_bytes || !known.starts_with(boot_);
   if (known.size() != boot_bytes) return;
+  if (new_boot_) earlier_boot_ = known.substr(0, boot_.size());
   const boot_clock::duration offset{load<std::int64_t>(known.data() + 40)};
   const boot_clock::duration written{load<std::int64_t>(known.data() + 48)};
   // Not behind the last boot, even if the machine came up with the wrong date.
   offset_ = new_boot_ ? std::max(offset_, written - up) : offset;
 }
 
+std::string folder::boot_of_file() const {
+  return read_whole(file("boot")).substr(0, boot_.size());
+}
+
 void folder::begin_boot() {
   char text[boot_bytes] = {};
-  std::memcpy(text, boot_id().data(), 36);
+  std::memcpy(text, boot_.data(), boot_.size());
   const auto now = boot_clock::now().time_since_epoch() + offset_;
   store(text + 40, static_cast<std::int64_t>(offset_.count()));
   store(text + 48, static_cast<std::int64_t>(now.count()));

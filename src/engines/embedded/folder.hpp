@@ -32,6 +32,11 @@ class folder {
 
   // The first opener since the machine booted: what lies here is of the past (see past.hpp).
   bool new_boot() const noexcept { return new_boot_; }
+  // Which boot the processes of this folder live in; the one before if this is its first opener; and
+  // what the file says by now, which differs if somebody with another boot id came since.
+  const std::string& boot() const noexcept { return boot_; }
+  const std::string& earlier_boot() const noexcept { return earlier_boot_; }
+  std::string boot_of_file() const;
   // Writes down that the past is cleared.
   void begin_boot();
   // Ends the opening: others may open now.
@@ -67,6 +72,8 @@ class folder {
   bool durable_ = false;
   bool in_memory_ = false;
   bool new_boot_ = false;
+  std::string boot_;
+  std::string earlier_boot_;
   std::uint64_t device_ = 0;
   std::uint64_t inode_ = 0;
   boot_clock::duration offset_{};

@@ -1,24 +1,45 @@
 #include "engines/embedded/past.hpp"
 
 #include "engines/embedded/failure.hpp"
+#include "engines/embedded/sessions.hpp"
 #include "engines/embedded/stored.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 
 namespace afar::engines::embedded {
 namespace {
 
-void remove_sessions(const std::string& path) {
-  DIR* listing = ::opendir(path.c_str());
+template <class Each>
+void each_session(const folder& where, Each each) {
+  DIR* listing = ::opendir(where.file("sessions").c_str());
   if (listing == nullptr) return;
   while (const dirent* item = ::readdir(listing))
-    if (item->d_name[0] != '.') ::unlink((path + "/" + item->d_name).c_str());
+    if (item->d_name[0] != '.') each(std::string{item->d_name});
   ::closedir(listing);
+}
+
+// A process that lives has not missed a boot, whatever the boot id says: some containers have one of
+// their own (systemd-nspawn). What it holds must not be voided.
+void check_that_all_are_dead(const folder& where) {
+  std::int64_t living = 0;
+  each_session(where, [&](const std::string& name) {
+    const auto pid = pid_of(std::strtoull(name.c_str(), nullptr, 16));
+    if (pid == ::getpid()) return;  // never open one that could be ours: its lock would go
+    const unique_fd file{::open(where.file("sessions/" + name).c_str(), O_RDWR | O_CLOEXEC)};
+    if (file && locked_by_another(file.get())) living = pid;
+  });
+  if (living == 0) return;
+  throw failure{errc::unavailable, where.path() + " is in use by process " +
+                                       std::to_string(living) + " under the boot id " +
+                                       where.earlier_boot() + ", but here it is " + where.boot() +
+                                       "; containers with boot ids of their own need a server"};
 }
 
 // What is left of a claims record: its token floor, if the clock has not passed that. A record that
@@ -77,9 +98,11 @@ std::string shard_path(const folder& where, std::size_t shard) {
 }
 
 void clear_past(const folder& where) {
+  check_that_all_are_dead(where);
   ::unlink(where.file("gates").c_str());
   ::unlink(where.file("bell").c_str());
-  remove_sessions(where.file("sessions"));
+  each_session(where,
+               [&](const std::string& name) { ::unlink(where.file("sessions/" + name).c_str()); });
   for (std::size_t i = 0; i < shard_count; ++i) {
     const std::string path = shard_path(where, i);
     if (::access(path.c_str(), F_OK) != 0) continue;

@@ -6,7 +6,8 @@
 
 namespace afar::engines::embedded {
 
-// Only while the folder is locked for opening. May be repeated after a crash. Throws failure.
+// Only while the folder is locked for opening. May be repeated after a crash. Throws failure; if a
+// process of "the earlier boot" lives, before anything is cleared.
 void clear_past(const folder&);
 
 // Where a shard lies.

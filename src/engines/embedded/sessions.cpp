@@ -54,12 +54,6 @@ bool lock_whole(int fd) {
   return ::fcntl(fd, F_SETLK, &whole) == 0;
 }
 
-bool locked_by_another(int fd) {
-  struct flock whole{};
-  whole.l_type = F_WRLCK;
-  return ::fcntl(fd, F_GETLK, &whole) != 0 || whole.l_type != F_UNLCK;
-}
-
 std::string hex(session_id id) {
   char text[hex_digits + 1];
   std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(id));
@@ -83,6 +77,12 @@ bool abandoned(const std::string& path) {
 }
 
 }  // namespace
+
+bool locked_by_another(int fd) {
+  struct flock whole{};
+  whole.l_type = F_WRLCK;
+  return ::fcntl(fd, F_GETLK, &whole) != 0 || whole.l_type != F_UNLCK;
+}
 
 sessions::sessions(std::string path) : path_(std::move(path)) { begin(); }
 

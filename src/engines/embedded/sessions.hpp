@@ -24,6 +24,14 @@ namespace afar::engines::embedded {
 
 using records::session_id;
 
+// The process that a session was begun by, in its own pid namespace.
+constexpr std::int64_t pid_of(session_id id) noexcept {
+  return static_cast<std::int64_t>(id >> 42U);
+}
+
+// Whether another process keeps a lock on a session's file; true if it cannot be told.
+bool locked_by_another(int file);
+
 class sessions {
  public:
   // Begins this process's session in an existing folder. Throws failure.

@@ -106,6 +106,7 @@ std::optional<std::size_t> store::join() {
   for (const session_id id : sessions_.take_dead()) {
     doorbell_.free_slots(id);
     sessions_.bury(id);
+    ++buried_;
   }
   return doorbell_.take_slot(sessions_.own());
 }

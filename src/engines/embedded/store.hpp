@@ -52,6 +52,7 @@ class store {
 
   bool forked() const noexcept { return mark_.forked(); }
   const folder& where() const noexcept { return folder_; }
+  std::size_t buried() const noexcept { return buried_; }  // dead sessions found at opening
   listener& bell() noexcept { return listener_; }
 
   // Engines of this store, told when the session is lost.
@@ -86,7 +87,8 @@ class store {
   records::alive_test alive_;
   std::atomic<bool> has_dead_{false};
   std::atomic<bool> lost_{false};  // the session counts as dead
-  listener listener_;
+  std::size_t buried_ = 0;
+  listener listener_;  // its slot is taken in join()
 
   std::mutex ears_mutex_;
   std::vector<std::shared_ptr<ear>> ears_;

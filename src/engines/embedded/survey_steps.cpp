@@ -1,6 +1,8 @@
 #include "engines/embedded/steps.hpp"
 #include "engines/embedded/stored.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 
@@ -27,6 +29,8 @@ std::optional<spi::entry> describe(const envelope& where, const std::string& nam
       decode_or_fail(where, name, c);
       spi::entry out = records::describe(c, name, m);
       if (out.holders.empty() && out.waiters.empty()) return std::nullopt;
+      for (std::size_t i = 0; i < out.history.size(); ++i)
+        out.history[i].pid = pid_of(c.history[i].session);
       return out;
     }
     case family::cell: {
@@ -42,6 +46,15 @@ std::optional<spi::entry> describe(const envelope& where, const std::string& nam
     }
   }
   return std::nullopt;
+}
+
+void add_origin(const folder& where, const site& at, spi::entry& found) {
+  found.key = fmt::format("shard-{:02}/n{}", at.shard(), found.name);
+  found.format = "native";
+  if (found.kind >= spi::kind::counter) return;  // no tokens
+  found.token_source = "the last one + 1, or the clock's microseconds; ";
+  found.token_source +=
+      where.in_memory() ? "after a reboot the calendar's" : "grows across reboots";
 }
 
 void add(const environment::view::item& item, const spi::survey_query& query,
@@ -61,6 +74,7 @@ spi::status survey_name(store& in, const spi::survey_query& query, spi::time_poi
     environment::view view{env};
     const key k{key_kind::name, query.name};
     if (const auto value = view.find(k.view())) add({k.view(), *value}, query, m, reply);
+    for (auto& found : reply.entries) add_origin(in.where(), at, found);
     return {};
   });
 }

@@ -5,7 +5,8 @@
 namespace afar::engines::memory {
 namespace {
 
-constexpr spi::traits memory_traits{.name = "memory", .token_block = 64, .inline_steps = true};
+constexpr spi::traits memory_traits{
+    .name = "memory", .token_block = 64, .inline_steps = true, .mutex_is_writer = true};
 
 // One step: work under the store's lock, then wake the others, then answer. `ear` by value: the
 // engine may be closed and gone when the answer returns.

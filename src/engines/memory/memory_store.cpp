@@ -1,5 +1,7 @@
 #include "engines/memory/memory_store.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -281,8 +283,15 @@ void memory_store::describe(const table::value_type& named, const spi::survey_qu
   if (r.claims && r.claims->kind == used->kind) {
     e = records::describe(*r.claims, name, moment());
     if (e.holders.empty() && e.waiters.empty()) return;  // all of them are over
+    for (auto& past : e.history) past.pid = ::getpid();  // whose else
   } else {
     e.value = used->kind == spi::kind::stock ? r.ledger->remaining() : r.cell->value;
+  }
+  if (!q.name.empty()) {
+    e.format = "native";
+    if (e.kind < spi::kind::counter)
+      e.token_source =
+          "the last one + 1, or the clock's microseconds; as long as this process lives";
   }
   reply.entries.push_back(std::move(e));
 }

@@ -16,6 +16,9 @@ using spi::loss;
 
 std::uint32_t stored_limit(const spi::claim& a) { return has_limit(a.what.kind) ? a.limit : 1; }
 
+// Those two share a name: a mutex is a shared_mutex that nobody shares.
+constexpr bool is_lock(kind k) noexcept { return k == kind::mutex || k == kind::shared_mutex; }
+
 // Checks the use, and gives a record that nobody uses to this claim.
 spi::status adopt(claims& c, const spi::claim& a, effects& e) {
   const usage wanted{a.what.kind, stored_limit(a)};
@@ -24,7 +27,13 @@ spi::status adopt(claims& c, const spi::claim& a, effects& e) {
     return {errc::bad_argument,
             std::to_string(a.permits) + " permits of " + std::to_string(a.limit)};
   if (same_use({c.kind, c.limit}, wanted)) return {};
-  if (!c.holders.empty() || !c.line.empty()) return wrong_use({c.kind, c.limit}, wanted);
+  const bool in_use = !c.holders.empty() || !c.line.empty();
+  if (in_use && is_lock(c.kind) && is_lock(wanted.kind)) {
+    e.changed |= c.kind != kind::shared_mutex;
+    c.kind = kind::shared_mutex;  // the mutexes are its writers
+    return {};
+  }
+  if (in_use) return wrong_use({c.kind, c.limit}, wanted);
   c.kind = wanted.kind;
   c.limit = wanted.limit;
   e.changed = true;
@@ -52,6 +61,7 @@ void write_note(holder& h, const spi::claim& a, effects& e) {
 void report(holder& h, const spi::claim& a, const moment& m, spi::acquire_reply& reply,
             effects& e) {
   h.until = later(m.now, a.lease);
+  h.renewed = m.now;
   e.changed = true;
   reply.granted = true;
   reply.token = h.token;
@@ -170,6 +180,8 @@ spi::renew_reply renew(claims& c, const spi::claim& a, const moment& m, effects&
   const auto v = of_owner(c.verdicts, a.owner);
   if (h != c.holders.end()) {
     h->until = later(m.now, a.lease);
+    h->renewed = m.now;
+    ++h->renewals;
     raise_token(c, *h, a.token);
     write_note(*h, a, e);
     e.changed = true;
@@ -190,7 +202,12 @@ spi::renew_reply renew(claims& c, const spi::claim& a, const moment& m, effects&
 spi::release_reply release(claims& c, const spi::owner_id& owner, const moment& m, effects& e) {
   clean(c, m, e);
   const auto mine = [&](const auto& x) { return x.owner == owner; };
-  const bool held = std::erase_if(c.holders, mine) != 0;
+  const auto h = of_owner(c.holders, owner);
+  const bool held = h != c.holders.end();
+  if (held) {
+    remember(c, *h, loss::none, m.now);
+    c.holders.erase(h);
+  }
   const bool stood = std::erase_if(c.line, mine) != 0;
   const bool judged = std::erase_if(c.verdicts, mine) != 0;
   const bool evicted = std::erase_if(c.evictions, mine) != 0;
@@ -208,6 +225,7 @@ spi::release_reply evict(claims& c, const spi::owner_id& owner, std::uint64_t to
   const auto h = of_owner(c.holders, owner);
   if (h != c.holders.end() && h->token == token) {
     c.evictions.push_back({owner, h->until});
+    remember(c, *h, loss::evicted, m.now);
     c.holders.erase(h);
     c.last_token = std::max(c.last_token + 1, m.calendar_us);
     e.changed = e.holders_changed = true;
@@ -240,6 +258,16 @@ spi::entry describe(const claims& c, std::string name, const moment& m) {
     x.since = since(h.since);
     x.lease_left = left(h.until, m.now);
     x.note = h.note;
+    x.lease = std::chrono::floor<milliseconds>(h.until - h.renewed);
+    if (h.renewals != 0) x.renewed = since(h.renewed);
+    x.renewals = h.renewals;
+  }
+  for (std::uint32_t i = 0; i < c.past_holds; ++i) {
+    const past_hold& past = c.history[i];
+    out.history.push_back({.token = past.token,
+                           .why = past.why,
+                           .held = std::chrono::floor<milliseconds>(past.until - past.since),
+                           .ago = since(past.until)});
   }
   for (const place& p : c.line) {
     if (over(p, m)) continue;

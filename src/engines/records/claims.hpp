@@ -13,6 +13,7 @@
 
 #include <afar/spi/engine.hpp>
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -37,6 +38,8 @@ struct holder {
   time_point since{};
   time_point until{};
   std::string note;
+  time_point renewed{};  // or granted: its lease is until - renewed
+  std::uint32_t renewals = 0;
 };
 
 struct place {
@@ -65,6 +68,16 @@ struct verdict {
   time_point until{};
 };
 
+// A hold that is over, for people who look. Plain numbers, and few of them: every step carries them.
+struct past_hold {
+  session_id session = 0;
+  std::uint64_t token = 0;
+  time_point since{};
+  time_point until{};  // when it was over
+  spi::loss why = spi::loss::none;
+};
+inline constexpr std::size_t most_past_holds = 3;
+
 struct claims {
   spi::kind kind = spi::kind::mutex;
   std::uint32_t limit = 1;
@@ -76,6 +89,8 @@ struct claims {
   std::vector<place> line;
   std::vector<eviction> evictions;
   std::vector<verdict> verdicts;
+  std::array<past_hold, most_past_holds> history{};  // newest first
+  std::uint32_t past_holds = 0;
 
   bool idle() const noexcept {
     return holders.empty() && line.empty() && evictions.empty() && verdicts.empty();
@@ -103,7 +118,8 @@ struct effects {
 inline constexpr milliseconds floor_life{10'000};
 
 // The record of a name that has none yet. `limit` and kind are checked by every later use while
-// somebody holds or waits; else the record takes the kind and limit of its next user.
+// somebody holds or waits; else the record takes the kind and limit of its next user. A mutex and a
+// shared_mutex meet: a mutex is a shared_mutex that nobody shares.
 claims fresh_claims(const spi::claim&);
 
 // Fails with errc::wrong_use (and says what the name is), errc::broken (barrier); else reply says

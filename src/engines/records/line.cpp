@@ -3,6 +3,7 @@
 #include "engines/records/barrier.hpp"
 #include "engines/records/instant.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace afar::engines::records {
@@ -79,10 +80,23 @@ time_point idle_date(const claims& c, const moment& m) {
 
 }  // namespace
 
+void remember(claims& c, const holder& h, spi::loss why, time_point when) {
+  auto& all = c.history;
+  std::shift_right(all.begin(), all.end(), 1);
+  all.front() = {h.session, h.token, h.since, when, why};
+  c.past_holds = std::min<std::uint32_t>(c.past_holds + 1, most_past_holds);
+}
+
 void clean(claims& c, const moment& m, effects& e) {
   const auto ended = [&](const auto& x) { return over(x, m); };
   const auto forgotten = [&](const auto& x) { return x.until <= m.now; };
-  if (std::erase_if(c.holders, ended) != 0) e.changed = e.holders_changed = true;
+  const auto hold_ended = [&](const holder& h) {
+    if (!over(h, m)) return false;
+    const bool expired = h.until <= m.now;
+    remember(c, h, expired ? spi::loss::expired : spi::loss::session, expired ? h.until : m.now);
+    return true;
+  };
+  if (std::erase_if(c.holders, hold_ended) != 0) e.changed = e.holders_changed = true;
   if (c.kind == kind::barrier) {
     if (std::ranges::any_of(c.line, ended)) break_generation(c, m, e);
   } else if (std::erase_if(c.line, ended) != 0) {

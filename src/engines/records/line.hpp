@@ -21,6 +21,9 @@ bool over(const T& x, const moment& m) {
   return x.until <= m.now || (foreign(x.session, m) && !(*m.alive)(x.session));
 }
 
+// Writes down that a hold is over; the caller removes it.
+void remember(claims&, const holder&, spi::loss why, time_point when);
+
 // Begins every step: removes what is over or dead.
 void clean(claims&, const moment&, effects&);
 
