@@ -319,6 +319,36 @@ TEST_F(redis_redisson, renews_and_releases_when_the_server_is_full) {
   get({"CONFIG", "SET", "maxmemory", "0"});
 }
 
+// The rule of docs/engines/redis.md: afar's, and what this layout has beside it.
+TEST_F(redis_redisson, needs_no_more_rights_than_documented) {
+  const redis_server own;
+  std::vector<std::string> rule = least_rights;
+  for (const char* more :
+       {"~{app:*", "~redisson_lock_queue:{app:*", "~redisson_lock_timeout:{app:*",
+        "&redisson_lock__channel:{app:*", "&redisson_rwlock:{app:*", "+hkeys", "+incrby", "+decrby",
+        "+zcard", "+zrevrange", "+rpush", "+lpop", "+lrem", "+lindex", "+llen", "+lrange"})
+    rule.emplace_back(more);
+  ASSERT_EQ(own.ask(rule), "+OK\r\n");
+  const std::string url =
+      "redis://worker:pw@127.0.0.1:" + std::to_string(own.port()) + "?layout=redisson&prefix=app:";
+  const client one{url};
+  const client two{url};
+  hold lock = mutex{one, "m"}.acquire();
+  EXPECT_FALSE(mutex(two, "m").try_lock_for(20ms));
+  hold fair = fair_mutex{one, "f"}.acquire();
+  EXPECT_FALSE(fair_mutex(two, "f").try_lock_for(20ms));
+  shared_mutex book{one, "s"};
+  hold reader = book.acquire_shared();
+  EXPECT_TRUE(book.try_upgrade(reader));
+  book.downgrade(reader);
+  EXPECT_FALSE(shared_mutex(two, "s").try_lock_for(20ms));
+  hold seats = leased_semaphore{one, "p", 3}.acquire(2);
+  EXPECT_EQ(survey(two).size(), 4U);
+  EXPECT_TRUE(evict(two, "m", lock.token()));
+  for (hold* h : {&fair, &reader, &seats}) EXPECT_NO_THROW(h->release());
+  EXPECT_EQ(own.ask({"ACL", "LOG"}), "*0\r\n");
+}
+
 TEST_F(redis_redisson, calls_a_fair_lock_that_is_lost_gone) {
   ASSERT_TRUE(ask(1, kind::fair_mutex).reply.granted);
   get({"DEL", name});
