@@ -1,6 +1,8 @@
 // The connection: what breaks it, what it does then, and what it never does.
 #include "redis_fixture.hpp"
 
+#include <afar/client.hpp>
+#include <afar/leased_semaphore.hpp>
 #include <afar/spi/own_thread.hpp>
 
 #include <atomic>
@@ -36,6 +38,16 @@ TEST_F(redis_link, sends_a_script_that_the_server_has_forgotten) {
   const auto got = change(*engine, add(1, name));
   EXPECT_FALSE(got.status) << got.status.detail;
   EXPECT_EQ(got.reply.value, 2);
+}
+
+TEST_F(redis_link, keeps_the_order_of_steps_on_a_server_that_knows_no_script) {
+  for (int i = 0; i < 20; ++i) {
+    server->ask({"SCRIPT", "FLUSH"});
+    const client fresh{server->url()};
+    leased_semaphore permits{fresh, name + std::to_string(i), 5};
+    { const hold three = permits.acquire(3); }  // not waited for
+    EXPECT_TRUE(permits.try_acquire(5).valid()) << i;
+  }
 }
 
 TEST_F(redis_link, dials_again_when_the_server_ends_the_connection) {

@@ -68,6 +68,9 @@ void link::submit(std::unique_ptr<request> r) {
 
 void link::send(std::unique_ptr<request> r, bool whole_script) {
   if (sent_.empty()) progress_ = boot_clock::now();
+  // The first time whole: sent again because the server did not know it, it would come after what was
+  // asked for later (traits::ordered).
+  if (r->code && known_.insert(r->code).second) whole_script = true;
   r->write_to(out_, whole_script);
   ++out_count_;
   sent_.push_back(std::move(r));

@@ -29,6 +29,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace afar::engines::redis {
@@ -109,6 +110,7 @@ class link : public std::enable_shared_from_this<link> {
   spi::status failure_;  // of the last dial
   std::deque<std::unique_ptr<request>> waiting_;
   std::deque<std::unique_ptr<request>> sent_;
+  std::unordered_set<const script*> known_;  // by this connection's server
   spi::time_point earliest_ = spi::time_point::max();
   spi::time_point progress_{};  // of the last answer, or when sent_ became more than empty
   std::string out_;

@@ -121,6 +121,7 @@ bool link::use(std::shared_ptr<wire> connected) {
   fd_ = wire_->descriptor();
   going_.clear();
   gone_ = 0;
+  known_.clear();
   up_ = true;
   for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);
   flush(l);

@@ -35,7 +35,7 @@ if t == 'none' then
   end
 elseif old then
   if not string.find(old, '^%-?%d+$') then
-    return redis.error_reply('AFARUSE ' .. (string.match(old, '^%S+:%d+ %d+ (%a) ') or 'm') .. ' 1')
+    return redis.error_reply('AFARUSE ' .. (string.match(old, '^%S+:%d+ %d+ %d+ (%a) ') or 'm') .. ' 1')
   end
 elseif t == 'hash' then
   return redis.error_reply('AFARUSE ' .. (call('HEXISTS', name, 'stock') == 1 and 'k' or call('HEXISTS', name, 'mode') == 1 and 's' or 'm') .. ' 1')

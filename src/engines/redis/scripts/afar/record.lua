@@ -12,7 +12,7 @@ if t == 'none' then
   if call('HGET', KEYS[6], 'z') then return redis.error_reply('AFARUSE l 1') end
 elseif t == 'string' then
   local v = call('GET', name)
-  local is = string.match(v, '^%S+:%d+ %d+ (%a) ') or 'm'
+  local is = string.match(v, '^%S+:%d+ %d+ %d+ (%a) ') or 'm'
   if string.find(v, '^%-?%d+$') then is = call('HGET', KEYS[6], 'k') or 'c' end
   return redis.error_reply('AFARUSE ' .. is .. ' 1')
 elseif t == 'zset' then
