@@ -45,7 +45,9 @@ TEST_F(redis_link, keeps_the_order_of_steps_on_a_server_that_knows_no_script) {
     server->ask({"SCRIPT", "FLUSH"});
     const client fresh{server->url()};
     leased_semaphore permits{fresh, name + std::to_string(i), 5};
-    { const hold three = permits.acquire(3); }  // not waited for
+    {
+      const hold three = permits.acquire(3);
+    }  // not waited for
     EXPECT_TRUE(permits.try_acquire(5).valid()) << i;
   }
 }
