@@ -58,5 +58,6 @@ function(afar_own_code target)
 endfunction()
 
 # Asio 1.22 looks for the coroutines of the TS on clang and does not see the standard's.
-set(AFAR_ASIO_DEFINES ASIO_STANDALONE
+# It sees aligned_alloc only if a header of the library came before it: all files must agree on that.
+set(AFAR_ASIO_DEFINES ASIO_STANDALONE ASIO_HAS_STD_ALIGNED_ALLOC=1
   "$<$<CXX_COMPILER_ID:Clang>:ASIO_HAS_CO_AWAIT;ASIO_HAS_STD_COROUTINE>")
