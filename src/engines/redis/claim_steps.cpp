@@ -26,7 +26,7 @@ spi::milliseconds place_time(const spi::claim& a) noexcept {
 
 spi::status odd() { return {errc::damaged, "an answer that makes no sense"}; }
 
-spi::status read(const reply& r, const spi::claim& a, const std::string& owner,
+spi::status read(const reply& r, const spi::claim& a, const std::string& watch_key,
                  spi::acquire_reply& out) {
   if (r.failed()) return failure_of(r, {a.what.kind, a.limit});
   const auto outcome = r.at(0).integer();
@@ -44,7 +44,7 @@ spi::status read(const reply& r, const spi::claim& a, const std::string& owner,
     return {};
   }
   out.token = static_cast<std::uint64_t>(r.at(2).integer().value_or(0));
-  out.watch_key = subscriber::owner_key(owner);
+  out.watch_key = watch_key;
   out.retry_after = std::max<spi::milliseconds>(spi::milliseconds{*first}, 1ms);
   return {};
 }
@@ -72,7 +72,7 @@ spi::milliseconds waiter_lease(const spi::claim& a) noexcept {
   return std::min<spi::milliseconds>(a.lease, 3s);
 }
 
-std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string& channel,
+std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how,
                                          spi::time_point by, spi::done<spi::acquire_reply> done) {
   if (auto bad = bad_use(a)) {
     done(std::move(bad), {});
@@ -80,11 +80,14 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
   }
   const std::string owner = a.owner.text();
   const std::string_view name = a.what.name;
-  auto r = make_request(by, [&a, owner, done = std::move(done)](spi::status s, reply got) mutable {
-    spi::acquire_reply out;
-    if (!s) s = read(got, a, owner, out);
-    done(std::move(s), std::move(out));
-  });
+  const std::string watchers = layout::watchers_channel(a.what.kind, name, how.announces);
+  auto key = how.announces ? subscriber::channel_key(watchers) : subscriber::owner_key(owner);
+  auto r = make_request(
+      by, [&a, key = std::move(key), done = std::move(done)](spi::status s, reply got) mutable {
+        spi::acquire_reply out;
+        if (!s) s = read(got, a, key, out);
+        done(std::move(s), std::move(out));
+      });
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::arrive, 5, 5}
         .add(layout::name_key(name))
@@ -95,7 +98,7 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
         .add(owner)
         .add(place_time(a))
         .add(std::int64_t{a.limit})
-        .add(channel)
+        .add(how.channel)
         .add(a.note);
     return r;
   }
@@ -112,16 +115,16 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
       .add(place_time(a))
       .add(std::int64_t{a.permits})
       .add(std::int64_t{a.limit})
-      .add(channel)
+      .add(how.channel)
       .add(std::int64_t{a.handoffs})
       .add(a.token)
-      .add(layout::watchers_channel(a.what.kind, name))
+      .add(watchers)
       .add(a.note);
   return r;
 }
 
-std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by,
-                                         spi::done<spi::release_reply> done) {
+std::unique_ptr<request> release_request(const spi::claim& a, const telling& how,
+                                         spi::time_point by, spi::done<spi::release_reply> done) {
   const std::string_view name = a.what.name;
   auto r = make_request(by, released(std::move(done)));
   if (a.what.kind == kind::barrier) {
@@ -136,12 +139,13 @@ std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by
       .add(layout::queue_key(name))
       .add(layout::token_key(name))
       .add(a.owner.text())
-      .add(layout::watchers_channel(a.what.kind, name));
+      // What never was a hold is withdrawn in silence: who hears of it would only try in vain.
+      .add(layout::watchers_channel(a.what.kind, name, how.announces && a.token != 0));
   return r;
 }
 
 std::unique_ptr<request> evict_request(const spi::resource& what, const spi::owner_id& owner,
-                                       std::uint64_t token, spi::time_point by,
+                                       std::uint64_t token, const telling& how, spi::time_point by,
                                        spi::done<spi::release_reply> done) {
   auto r = make_request(by, released(std::move(done)));
   arguments{*r, scripts::evict, 4, 3}
@@ -151,7 +155,7 @@ std::unique_ptr<request> evict_request(const spi::resource& what, const spi::own
       .add(layout::past_key(what.name))
       .add(owner.text())
       .add(token)
-      .add(layout::watchers_channel(what.kind, what.name));
+      .add(layout::watchers_channel(what.kind, what.name, how.announces));
   return r;
 }
 

@@ -15,14 +15,13 @@ std::string redisson(std::string_view role, std::string_view name) {
   return std::string{role}.append(":").append(name);
 }
 
-constexpr std::string_view set_apart = "afar:name:";
+constexpr std::string_view set_apart = "afar:name";
 constexpr std::string_view token_role = "redisson_lock_token";
 
 }  // namespace
 
 std::string name_key(std::string_view name) {
-  if (name.starts_with("afar:") || name.starts_with("redisson_"))
-    return std::string{set_apart}.append(name);
+  if (name.starts_with("afar:") || name.starts_with("redisson_")) return tagged(set_apart, name);
   return std::string{name};
 }
 
@@ -60,8 +59,8 @@ std::string cell_channel(spi::kind k, std::string_view name) {
   return tagged("afar:changed", name);
 }
 
-std::string watchers_channel(spi::kind k, std::string_view name) {
-  return k == spi::kind::election ? tagged("afar:watch", name) : std::string{};
+std::string watchers_channel(spi::kind k, std::string_view name, bool announces) {
+  return announces || k == spi::kind::election ? tagged("afar:watch", name) : std::string{};
 }
 
 }  // namespace afar::engines::redis::layout

@@ -34,6 +34,8 @@ std::optional<std::string> name_of(const index&, std::string_view key);
 // Where a client hears of its grants, a cell's waiters of changes, and observers of holders.
 std::string client_channel(std::string_view client);
 std::string cell_channel(spi::kind, std::string_view name);
-std::string watchers_channel(spi::kind, std::string_view name);  // empty: nobody is told
+// Empty: nobody is told. `announces`: everybody is, of whatever kind the name is (a quorum has no line
+// in which grants are told).
+std::string watchers_channel(spi::kind, std::string_view name, bool announces = false);
 
 }  // namespace afar::engines::redis::layout

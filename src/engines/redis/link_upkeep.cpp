@@ -30,16 +30,16 @@ spi::milliseconds jittered(spi::milliseconds d) {
 
 }  // namespace
 
-// m_ held. (inv 4)
+// m_ held. (inv 4) Posted: on the engine's own thread they would begin here and now, with m_ held.
 void link::call_tick() {
-  if (!std::exchange(dialing_, true)) {
-    asio::co_spawn(
-        io_->context(), [self = shared_from_this()] { return self->keep_connected(); },
-        asio::detached);
-  }
-  if (std::exchange(ticking_, true)) return;
-  asio::co_spawn(
-      io_->context(), [self = shared_from_this()] { return self->tick(); }, asio::detached);
+  const bool dial = !std::exchange(dialing_, true);
+  const bool look = !std::exchange(ticking_, true);
+  if (!dial && !look) return;
+  asio::post(io_->context(), [self = shared_from_this(), dial, look] {
+    auto& on = self->io_->context();
+    if (dial) asio::co_spawn(on, [self] { return self->keep_connected(); }, asio::detached);
+    if (look) asio::co_spawn(on, [self] { return self->tick(); }, asio::detached);
+  });
 }
 
 // ---- dialing ------------------------------------------------------------------------------------
@@ -87,14 +87,15 @@ asio::awaitable<bool> link::connect_once() {
   const auto connected = std::exchange(next_wire_, {});
   if (!got.failure) {
     before_ = {got.server.connection, got.server.run};
-    got.failure = greeted_(got.server);
+    got.failure = events_.greeted(got.server);
   }
   const visits::guard open{visits_};  // requests may fail here
   if (!open) co_return false;
   if (!got.failure) co_return use(connected);
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
-  refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never));
+  refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never) ||
+                           events_.impatient);
   co_return false;
 }
 
@@ -106,6 +107,7 @@ void link::refused(const spi::status& why, bool hopeless) {
     if (hopeless) failed.swap(waiting_);
   }
   for (auto& r : failed) r->fail(why);
+  if (events_.trouble) events_.trouble();
 }
 
 bool link::use(std::shared_ptr<wire> connected) {
@@ -118,6 +120,7 @@ bool link::use(std::shared_ptr<wire> connected) {
   fd_ = wire_->socket().native_handle();
   going_.clear();
   gone_ = 0;
+  ++serial_;
   up_ = true;
   for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);
   flush(l);

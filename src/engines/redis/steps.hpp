@@ -13,13 +13,18 @@
 
 namespace afar::engines::redis {
 
-// `channel`: where the client hears of its grants.
-std::unique_ptr<request> acquire_request(const spi::claim&, const std::string& channel,
-                                         spi::time_point by, spi::done<spi::acquire_reply>);
-std::unique_ptr<request> release_request(const spi::claim&, spi::time_point by,
+// How a client's claims are told about.
+struct telling {
+  std::string channel = {};  // where it hears of its grants
+  bool announces = false;    // see layout::watchers_channel
+};
+
+std::unique_ptr<request> acquire_request(const spi::claim&, const telling&, spi::time_point by,
+                                         spi::done<spi::acquire_reply>);
+std::unique_ptr<request> release_request(const spi::claim&, const telling&, spi::time_point by,
                                          spi::done<spi::release_reply>);
 std::unique_ptr<request> evict_request(const spi::resource&, const spi::owner_id&,
-                                       std::uint64_t token, spi::time_point by,
+                                       std::uint64_t token, const telling&, spi::time_point by,
                                        spi::done<spi::release_reply>);
 // One request for the claims [first, first + claims.size()) of a batch.
 std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std::size_t first,

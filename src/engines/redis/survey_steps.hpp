@@ -1,7 +1,7 @@
 // What there is: one name, or all names a page at a time.
 #pragma once
 
-#include "engines/redis/link.hpp"
+#include "engines/redis/servers.hpp"
 
 #include <afar/spi/engine.hpp>
 
@@ -9,7 +9,7 @@
 
 namespace afar::engines::redis {
 
-void survey(const std::shared_ptr<link>&, const spi::survey_query&, spi::time_point by,
+void survey(const std::shared_ptr<servers>&, const spi::survey_query&, spi::time_point by,
             spi::done<spi::survey_reply>);
 
 }  // namespace afar::engines::redis
