@@ -197,8 +197,9 @@ void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
   reader_ = reader::caller;
   leader_ = std::this_thread::get_id();
   pollfd sources[2] = {{fd_, POLLIN, 0}, {nudge_, POLLIN, 0}};
-  bool soon = true;  // an answer is expected at once
+  bool soon = true;  // an answer came a moment ago
   while (up_ && !closed_) {
+    soon = soon && !sent_.empty();
     l.unlock();
     const auto now = boot_clock::now();
     if (w.ready() || now >= until) {
