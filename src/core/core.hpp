@@ -136,6 +136,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   void granted(const spi::owner_id&, std::uint64_t token, milliseconds lease) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
+  void in_doubt() noexcept override { watchdog_.renew_all(); }
 
   const settings settings_;
   const fork_mark mark_;

@@ -85,6 +85,16 @@ void watchdog::arm(time_point t) {
   });
 }
 
+// What is being renewed already is looked at again soon by itself.
+void watchdog::renew_all() {
+  const auto now = boot_clock::now();
+  const std::lock_guard lock(m_);
+  for (const auto& l : lists_)
+    if (l.renews)
+      for (auto* h = l.first; h; h = h->hook.next) h->hook.due = std::min(h->hook.due, now);
+  if (const auto next = next_event(); next < armed_) arm(next);
+}
+
 watchdog::time_point watchdog::next_event() const {
   auto next = busy_.empty() ? time_point::max() : busy_.begin()->first;
   for (const auto& l : lists_)

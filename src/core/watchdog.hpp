@@ -36,6 +36,7 @@ class watchdog {
   std::vector<std::shared_ptr<hold_state>> all();
 
   void tick(time_point now);
+  void renew_all();  // as if everything were due
 
  private:
   struct list {

@@ -29,8 +29,10 @@ using factory = std::unique_ptr<spi::engine> (*)(const spi::url&, spi::host&, sp
 constexpr std::string_view embedded_options[] = {"durable"};
 #endif
 #ifdef AFAR_WITH_REDIS
-constexpr std::string_view redis_options[] = {"ca",       "cert", "database",
-                                              "eviction", "key",  "layout"};
+constexpr std::string_view redis_options[] = {
+    "after_restart", "ca",     "cert",          "database",    "eviction",
+    "key",           "layout", "longest_lease", "replication", "sentinel_password",
+    "sentinel_user"};
 #endif
 
 // A new engine adds its line here.
@@ -49,8 +51,12 @@ constexpr scheme schemes[] = {
 #endif
 #ifdef AFAR_WITH_REDIS
     {"redis", open_redis, redis_options},
+    {"redis+cluster", open_redis, redis_options},
+    {"redis+sentinel", open_redis, redis_options},
     {"redis+unix", open_redis, redis_options},
     {"rediss", open_redis, redis_options},
+    {"rediss+cluster", open_redis, redis_options},
+    {"rediss+sentinel", open_redis, redis_options},
 #endif
     {{}, nullptr, {}},  // an array has at least one element
 };

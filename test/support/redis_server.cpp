@@ -14,6 +14,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <stdexcept>
 
 namespace afar::test {
@@ -78,7 +79,14 @@ void replace_all(std::string& text, std::string_view mark, const std::string& by
 }  // namespace
 
 redis_server::redis_server(std::vector<std::string> options)
-    : options_(std::move(options)), folder_(make_folder()) {
+    : redis_server(std::move(options), {}) {}
+
+std::unique_ptr<redis_server> redis_server::sentinel(const std::string& configuration) {
+  return std::unique_ptr<redis_server>{new redis_server{{}, configuration}};
+}
+
+redis_server::redis_server(std::vector<std::string> options, std::string sentinel)
+    : options_(std::move(options)), sentinel_(std::move(sentinel)), folder_(make_folder()) {
   // The port is free when we look; somebody else may be quicker.
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
@@ -98,7 +106,14 @@ redis_server::~redis_server() {
   std::filesystem::remove_all(folder_, ignored);
 }
 
-void redis_server::start() {
+std::vector<std::string> redis_server::command_line() const {
+  if (!sentinel_.empty()) {
+    const std::string file = folder_ + "/sentinel.conf";  // which it rewrites
+    std::ofstream{file} << "port " << port_ << "\nbind 127.0.0.1\ndir " << folder_ << "\nlogfile "
+                        << folder_ << "/log\n"
+                        << sentinel_;
+    return {"redis-server", file, "--sentinel"};
+  }
   std::vector<std::string> words{"redis-server",
                                  "--port",
                                  std::to_string(port_),
@@ -119,6 +134,11 @@ void redis_server::start() {
     replace_all(option, "{port}", std::to_string(second_port_));
     words.push_back(std::move(option));
   }
+  return words;
+}
+
+void redis_server::start() {
+  std::vector<std::string> words = command_line();
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,8 @@ class redis_server {
   // The server dies with the thread that starts it, so that a test that is
   // killed leaves none behind: start it on the main thread.
   explicit redis_server(std::vector<std::string> options = {});
+  // A Sentinel with this configuration ("sentinel monitor …").
+  static std::unique_ptr<redis_server> sentinel(const std::string& configuration);
   redis_server(const redis_server&) = delete;
   redis_server& operator=(const redis_server&) = delete;
   ~redis_server();
@@ -38,9 +41,12 @@ class redis_server {
   std::string ask(const std::vector<std::string>& words) const;
 
  private:
+  redis_server(std::vector<std::string> options, std::string sentinel);
+  std::vector<std::string> command_line() const;
   bool answers() const;
 
   const std::vector<std::string> options_;
+  const std::string sentinel_;  // its configuration; empty: a server
   std::string folder_;
   std::uint16_t port_ = 0;
   std::uint16_t second_port_ = 0;

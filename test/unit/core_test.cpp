@@ -288,6 +288,18 @@ TEST(core, ends_every_hold_when_the_session_is_lost) {
   s.confirm_release();
 }
 
+TEST(core, renews_at_once_what_the_engine_may_have_forgotten) {
+  scripted s(1h);
+  const auto h = s.acquire_granted(1);
+  s.engine->host.in_doubt();
+  auto r = s.engine->next(s.engine->renewals);
+  ASSERT_EQ(r.claims, 1U);
+  r.each(0, {}, {.why = spi::loss::expired});
+  EXPECT_TRUE(eventually([&] { return h->lost().stop_requested(); }));
+  EXPECT_EQ(h->why(), loss_reason::expired);
+  h->end({});
+}
+
 TEST(core, renews_many_holds_with_few_requests) {
   scripted s(900ms);
   std::vector<hold_ptr> holds;

@@ -333,6 +333,8 @@ class host {
   virtual void granted(const owner_id&, std::uint64_t token, milliseconds lease) noexcept = 0;
   virtual void asked(const owner_id&) noexcept = 0;  // somebody wants this hold back
   virtual void session_lost() noexcept = 0;          // an accelerator only, see rule 8
+  // The engine may have forgotten what is held (restart, failover): renew at once, and learn it.
+  virtual void in_doubt() noexcept {}
 
  protected:
   ~host() = default;

@@ -1,5 +1,6 @@
 #include "engines/redis/address.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <stdexcept>
 #include <string_view>
@@ -33,9 +34,43 @@ void check_choice(const spi::url& where, const std::string& name, std::string_vi
                                 " is allowed"};
 }
 
+// "1500ms" or "30s".
+spi::milliseconds duration_of(std::string_view text) {
+  std::int64_t n = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), n);
+  const std::string_view unit{read.ptr, text.data() + text.size()};
+  if (read.ec != std::errc{} || n < 0 || n > 86'400'000 || (unit != "ms" && unit != "s"))
+    throw std::invalid_argument{"longest_lease=" + std::string{text} + ": write 1500ms or 30s"};
+  return spi::milliseconds{unit == "s" ? n * 1'000 : n};
+}
+
 std::string without_slash(std::string_view path) {
   if (path.starts_with('/')) path.remove_prefix(1);
   return std::string{path};
+}
+
+void check_login(const spi::url& where) {
+  const bool named =
+      where.options.contains("sentinel_user") || where.options.contains("sentinel_password");
+  if (named && !where.scheme.ends_with("+sentinel"))
+    throw std::invalid_argument{"sentinel_user and sentinel_password are for redis+sentinel://"};
+}
+
+void read_policy(const spi::url& where, target& out) {
+  constexpr std::pair<std::string_view, replication> words[] = {{"none", replication::none},
+                                                                {"any", replication::any},
+                                                                {"majority", replication::majority},
+                                                                {"all", replication::all}};
+  if (const std::string how = option(where, "replication"); !how.empty()) {
+    const auto* const at = std::ranges::find(words, how, [](const auto& w) { return w.first; });
+    if (at == std::end(words))
+      throw std::invalid_argument{"replication=" + how + ": none, any, majority and all are known"};
+    out.replication = at->second;
+  }
+  out.waits_after_restart = where.options.contains("after_restart");
+  out.login.asks_durability = out.waits_after_restart;
+  if (const std::string text = option(where, "longest_lease"); !text.empty())
+    out.longest_lease = duration_of(text);
 }
 
 std::shared_ptr<const tls_context> tls_of(const spi::url& where) {
@@ -128,9 +163,12 @@ std::string address::text() const {
 
 target target_of(const spi::url& where) {
   check_choice(where, "eviction", "accept");
+  check_choice(where, "after_restart", "wait");
   target out;
   out.accepts_eviction = where.options.contains("eviction");
+  check_login(where);
   out.login = login_of(where);
+  read_policy(where, out);
   if (where.scheme.ends_with("+unix"))
     read_unix(where, out);
   else if (where.scheme.ends_with("+sentinel"))

@@ -79,7 +79,7 @@ spi::milliseconds waiter_lease(const spi::claim& a) noexcept {
   return std::min<spi::milliseconds>(a.lease, 3s);
 }
 
-std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string& channel,
+std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how,
                                          spi::time_point by, spi::done<spi::acquire_reply> done) {
   if (auto bad = bad_use(a)) {
     done(std::move(bad), {});
@@ -87,23 +87,24 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
   }
   const std::string owner = a.owner.text();
   const std::string_view name = a.what.name;
-  auto r = acquiring(a, subscriber::owner_key(owner), by, std::move(done));
+  const std::string watchers = layout::watchers_channel(a.what.kind, name, how.announces);
+  auto key = how.announces ? subscriber::channel_key(watchers) : subscriber::owner_key(owner);
+  auto r = acquiring(a, std::move(key), by, std::move(done));
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::arrive, 5, 5}
         .add_words(key_words::of(name).five())
         .add(owner)
         .add(place_time(a))
         .add(std::int64_t{a.limit})
-        .add(channel)
+        .add(how.channel)
         .add(a.note);
     return r;
   }
-  const std::string watchers = layout::watchers_channel(a.what.kind, name);
   const bool short_way = mode_of(a) == 'x' && a.token == 0 && watchers.empty();
   std::string tail;  // of the record that a holder is
   joined(tail, a.handoffs, letter(a.what.kind), -a.lease.count()).append(a.note);
   std::string rest;
-  joined(rest, mode_of(a), a.token, place_time(a).count(), a.permits, a.limit, channel)
+  joined(rest, mode_of(a), a.token, place_time(a).count(), a.permits, a.limit, how.channel)
       .append(watchers);
   arguments{*r, scripts::acquire, 3, 6}
       .add_words(key_words::of(name).three())
@@ -116,8 +117,8 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const std::string&
   return r;
 }
 
-std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by,
-                                         spi::done<spi::release_reply> done) {
+std::unique_ptr<request> release_request(const spi::claim& a, const telling& how,
+                                         spi::time_point by, spi::done<spi::release_reply> done) {
   const std::string_view name = a.what.name;
   auto r = releasing(by, std::move(done));
   if (a.what.kind == kind::barrier) {
@@ -127,7 +128,9 @@ std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by
         .add(a.owner.text());
     return r;
   }
-  const std::string watchers = layout::watchers_channel(a.what.kind, name);
+  // What never was a hold is withdrawn in silence: who hears of it would only try in vain.
+  const std::string watchers =
+      layout::watchers_channel(a.what.kind, name, how.announces && a.token != 0);
   arguments words{*r, scripts::release, 3, watchers.empty() ? 1U : 2U};
   words.add_words(key_words::of(name).three()).add(a.owner.text());
   if (!watchers.empty()) words.add(watchers);
@@ -135,7 +138,7 @@ std::unique_ptr<request> release_request(const spi::claim& a, spi::time_point by
 }
 
 std::unique_ptr<request> evict_request(const spi::resource& what, const spi::owner_id& owner,
-                                       std::uint64_t token, spi::time_point by,
+                                       std::uint64_t token, const telling& how, spi::time_point by,
                                        spi::done<spi::release_reply> done) {
   auto r = releasing(by, std::move(done));
   arguments{*r, scripts::evict, 4, 3}
@@ -145,7 +148,7 @@ std::unique_ptr<request> evict_request(const spi::resource& what, const spi::own
       .add(layout::past_key(what.name))
       .add(owner.text())
       .add(token)
-      .add(layout::watchers_channel(what.kind, what.name));
+      .add(layout::watchers_channel(what.kind, what.name, how.announces));
   return r;
 }
 

@@ -15,7 +15,7 @@ namespace {
 // One step of SCAN after the other over the indexes of cells and stocks; every name is tidied.
 class round : public std::enable_shared_from_this<round> {
  public:
-  round(std::shared_ptr<link> to, spi::time_point by, spi::done<std::uint64_t> done)
+  round(std::shared_ptr<servers> to, spi::time_point by, spi::done<std::uint64_t> done)
       : to_(std::move(to)), by_(by), enough_(middle(by)), done_(std::move(done)) {}
 
   void scan() {
@@ -25,7 +25,7 @@ class round : public std::enable_shared_from_this<round> {
       self->found(got);
     });
     append(r->words, {"SCAN", cursor_, "MATCH", layout::indexes[index_].pattern, "COUNT", "1000"});
-    to_->submit(std::move(r));
+    to_->submit_to(server_, std::move(r));
   }
 
  private:
@@ -40,7 +40,10 @@ class round : public std::enable_shared_from_this<round> {
       if (auto name = layout::name_of(layout::indexes[index_], key.text))
         names.insert(std::move(*name));
     cursor_ = got.at(0).text;
-    if (cursor_ == "0") ++index_;
+    if (cursor_ == "0" && ++server_ >= to_->count()) {
+      server_ = 0;
+      ++index_;
+    }
     missing_ = names.size();
     if (names.empty()) return go_on();
     for (const std::string& name : names) tidy(name);
@@ -77,11 +80,12 @@ class round : public std::enable_shared_from_this<round> {
     scan();
   }
 
-  const std::shared_ptr<link> to_;
+  const std::shared_ptr<servers> to_;
   const spi::time_point by_;
   const spi::time_point enough_;
   spi::done<std::uint64_t> done_;
   std::size_t index_ = 1;  // claims, the first, need none: every key of theirs has a lease
+  std::size_t server_ = 0;
   std::string cursor_ = "0";
 
   std::mutex m_;  // answers come on any thread
@@ -92,7 +96,8 @@ class round : public std::enable_shared_from_this<round> {
 
 }  // namespace
 
-void collect(const std::shared_ptr<link>& to, spi::time_point by, spi::done<std::uint64_t> done) {
+void collect(const std::shared_ptr<servers>& to, spi::time_point by,
+             spi::done<std::uint64_t> done) {
   std::make_shared<round>(to, by, std::move(done))->scan();
 }
 

@@ -108,6 +108,10 @@ spi::status understand(const std::vector<reply>& answers, server& s) {
   s.run = info_field(info, "run_id");
   s.eviction = info_field(info, "maxmemory_policy");
   s.memory = info_field(info, "maxmemory");
+  s.up_for = info_number(info, "uptime_in_seconds").value_or(0);
+  s.replicas = info_number(info, "connected_slaves").value_or(0);
+  s.forgets_nothing = answers.size() > 3 && answers[3].at(1).text == "always" &&
+                      info_field(info, "aof_enabled") == "1";
   return {};
 }
 
@@ -118,10 +122,12 @@ asio::awaitable<void> converse(wire& over, const address& to, const predecessor&
   say_hello(words, to);
   append(words, {"SELECT", std::to_string(to.database)});
   append(words, {"INFO"});
+  if (to.asks_durability) append(words, {"CONFIG", "GET", "appendfsync"});
   co_await over.write(words);
   std::vector<reply> answers;
-  out.failure = co_await hear(over, 3, answers);
+  out.failure = co_await hear(over, to.asks_durability ? 4 : 3, answers);
   out.hint = {};
+  out.server.at = to.text();
   if (!out.failure) out.failure = understand(answers, out.server);
   // Numbers of connections begin anew with every run: another's must not be ended.
   if (out.failure || before.connection == 0 || before.run != out.server.run) co_return;

@@ -20,6 +20,7 @@ namespace afar::engines::redis {
 
 // What the server says of itself.
 struct server {
+  std::string at;  // its address
   std::string version;
   std::string role;      // master, replica
   std::string mode;      // standalone, cluster, sentinel
@@ -27,6 +28,9 @@ struct server {
   std::string eviction;  // maxmemory_policy; likewise
   std::string memory;    // maxmemory, in bytes; likewise
   std::int64_t connection = 0;
+  std::int64_t up_for = 0;       // seconds
+  std::int64_t replicas = 0;     // that are connected
+  bool forgets_nothing = false;  // the AOF is written before every answer; only if asked for
 };
 
 struct dialed {

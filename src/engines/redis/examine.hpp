@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engines/redis/address.hpp"
-#include "engines/redis/link.hpp"
+#include "engines/redis/servers.hpp"
 
 #include <afar/spi/engine.hpp>
 
@@ -13,7 +13,7 @@ namespace afar::engines::redis {
 
 // Asks with INFO, TIME, CONFIG GET and ACL DRYRUN; says so where one of them is not allowed.
 // `channel`: where this client hears of its grants.
-void examine(const std::shared_ptr<link>&, const address&, const std::string& channel,
+void examine(const std::shared_ptr<servers>&, const address&, const std::string& channel,
              spi::time_point by, spi::done<std::vector<finding>>);
 
 }  // namespace afar::engines::redis

@@ -21,14 +21,13 @@ std::string redisson_suffix(std::string_view name, std::string_view suffix) {
   return std::string{"{"}.append(name).append("}:").append(suffix);
 }
 
-constexpr std::string_view set_apart = "afar:name:";
+constexpr std::string_view set_apart = "afar:name";
 constexpr std::string_view token_role = "redisson_lock_token";
 
 }  // namespace
 
 std::string name_key(std::string_view name) {
-  if (name.starts_with("afar:") || name.starts_with("redisson_"))
-    return std::string{set_apart}.append(name);
+  if (name.starts_with("afar:") || name.starts_with("redisson_")) return tagged(set_apart, name);
   return std::string{name};
 }
 
@@ -85,8 +84,8 @@ std::string fair_channel(std::string_view name, std::string_view owner) {
 }
 std::string rwlock_channel(std::string_view name) { return redisson("redisson_rwlock", name); }
 
-std::string watchers_channel(spi::kind k, std::string_view name) {
-  return k == spi::kind::election ? tagged("afar:watch", name) : std::string{};
+std::string watchers_channel(spi::kind k, std::string_view name, bool announces) {
+  return announces || k == spi::kind::election ? tagged("afar:watch", name) : std::string{};
 }
 
 }  // namespace afar::engines::redis::layout

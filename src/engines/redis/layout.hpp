@@ -49,6 +49,8 @@ std::string cell_channel(spi::kind, std::string_view name);
 std::string lock_channel(std::string_view name);
 std::string fair_channel(std::string_view name, std::string_view owner);
 std::string rwlock_channel(std::string_view name);
-std::string watchers_channel(spi::kind, std::string_view name);  // empty: nobody is told
+// Empty: nobody is told. `announces`: everybody is, of whatever kind the name is (a quorum has no line
+// in which grants are told).
+std::string watchers_channel(spi::kind, std::string_view name, bool announces = false);
 
 }  // namespace afar::engines::redis::layout

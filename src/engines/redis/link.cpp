@@ -29,11 +29,11 @@ timespec as_timespec(std::chrono::nanoseconds d) noexcept {
 }  // namespace
 
 link::link(std::shared_ptr<io> thread, std::shared_ptr<directory> to, std::shared_ptr<visits> v,
-           greeted g)
+           events e)
     : io_(std::move(thread)),
       to_(std::move(to)),
       visits_(std::move(v)),
-      greeted_(std::move(g)),
+      events_(std::move(e)),
       nudge_(::eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)),
       retry_(io_->context()),
       tick_(io_->context()) {}
@@ -56,8 +56,17 @@ void link::submit(std::unique_ptr<request> r) {
     l.unlock();
     return r->fail(std::move(why));
   }
-  earliest_ = std::min(earliest_, r->by);
+  if (r->only_over != 0 && (!up_ || r->only_over != serial_)) {
+    l.unlock();
+    return r->fail({errc::unknown_outcome, "the connection broke"});
+  }
   call_tick();
+  if (!up_ && events_.impatient && failure_) {
+    spi::status why = failure_;
+    l.unlock();
+    return r->fail(std::move(why));
+  }
+  earliest_ = std::min(earliest_, r->by);
   if (!up_) {
     waiting_.push_back(std::move(r));
     return;
@@ -71,6 +80,12 @@ void link::send(std::unique_ptr<request> r, bool whole_script) {
   // The first time whole: sent again because the server did not know it, it would come after what was
   // asked for later (traits::ordered).
   if (r->code && known_.insert(r->code).second) whole_script = true;
+  if (r->asking) {  // counts for the next command only; nobody waits for its answer
+    append(out_, {"ASKING"});
+    ++out_count_;
+    sent_.push_back(nullptr);
+  }
+  if (r->sent_over) *r->sent_over = {shared_from_this(), serial_};
   r->write_to(out_, whole_script);
   ++out_count_;
   sent_.push_back(std::move(r));
@@ -135,7 +150,15 @@ bool link::read_answers(bool waits) {
     if (!failure) flush(l);
     if (failure && up_) lost(l, std::move(failure));
   }
-  for (auto& [r, answer] : answered) r->answer(std::move(answer));
+  bool demoted = false;
+  for (auto& [r, answer] : answered) {
+    if (answer.failed()) {
+      demoted = demoted || answer.text.starts_with("READONLY");
+      if (events_.elsewhere && events_.elsewhere(r, answer)) continue;
+    }
+    r->answer(std::move(answer));
+  }
+  if (demoted) redial("the server has become a replica");
   return n > 0;
 }
 
@@ -232,6 +255,7 @@ void link::lost(lock& l, spi::status why) {
   l.unlock();
   for (auto& r : failed)
     if (r) r->fail(why);
+  if (events_.trouble) events_.trouble();
   l.lock();
 }
 
@@ -239,6 +263,24 @@ void link::redial(const std::string& why) noexcept {
   const visits::guard open{visits_};
   lock l{m_};
   if (open && up_) lost(l, {errc::unknown_outcome, why});
+}
+
+std::deque<std::unique_ptr<request>> link::give_back() noexcept {
+  std::deque<std::unique_ptr<request>> unsent;
+  std::deque<std::unique_ptr<request>> failed;
+  {
+    const lock l{m_};
+    if (std::exchange(closed_, true)) return unsent;
+    if (up_) wire_->shut();
+    up_ = false;
+    unsent.swap(waiting_);
+    failed.swap(sent_);
+    for (spi::waiter* w : parked_) w->notify();
+  }
+  for (auto& r : failed)
+    if (r) r->fail({errc::unknown_outcome, "the server has lost its place"});
+  end();
+  return unsent;
 }
 
 void link::close() noexcept {
@@ -255,6 +297,10 @@ void link::close() noexcept {
   for (auto& all : failed)
     for (auto& r : all)
       if (r) r->fail(errc::closed);
+  end();
+}
+
+void link::end() noexcept {
   asio::post(io_->context(), [self = shared_from_this()] {
     self->retry_.cancel();
     self->tick_.cancel();

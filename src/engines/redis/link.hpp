@@ -36,10 +36,18 @@ namespace afar::engines::redis {
 
 class link : public std::enable_shared_from_this<link> {
  public:
-  // Told of every connection, on the engine's thread, before it is used. A failure refuses it.
-  using greeted = detail::function<spi::status(const server&)>;
+  struct events {
+    // Told of every connection, on the engine's thread, before it is used. A failure refuses it.
+    detail::function<spi::status(const server&)> greeted;
+    // An error came. True: the request was taken, because it is for another server; any thread.
+    detail::function<bool(std::unique_ptr<request>&, const reply&)> elsewhere = {};
+    // The connection broke, or could not be made; any thread.
+    detail::function<void()> trouble = {};
+    // Fails what cannot be sent now, instead of waiting for the server to come back.
+    bool impatient = false;
+  };
 
-  link(std::shared_ptr<io>, std::shared_ptr<directory>, std::shared_ptr<visits>, greeted);
+  link(std::shared_ptr<io>, std::shared_ptr<directory>, std::shared_ptr<visits>, events);
   ~link();
 
   void submit(std::unique_ptr<request>);
@@ -48,6 +56,9 @@ class link : public std::enable_shared_from_this<link> {
 
   // The server is another one now, or no longer what it was: asks the directory and dials again.
   void redial(const std::string& why) noexcept;
+
+  // As close(), but what was never sent comes back, and what was sent fails with unknown_outcome.
+  std::deque<std::unique_ptr<request>> give_back() noexcept;
 
   // Fails everything with errc::closed, later submissions at once.
   void close() noexcept;
@@ -61,6 +72,7 @@ class link : public std::enable_shared_from_this<link> {
 
   // ---- any thread; `l` locks m_
   void send(std::unique_ptr<request>, bool whole_script);
+  void end() noexcept;
   void flush(lock& l);
   bool read_answers(
       bool waits);  // by whoever has the role; `waits` for read_time. False: nothing came
@@ -86,7 +98,7 @@ class link : public std::enable_shared_from_this<link> {
   const std::shared_ptr<io> io_;
   const std::shared_ptr<directory> to_;
   const std::shared_ptr<visits> visits_;
-  greeted greeted_;
+  events events_;
   const int nudge_;  // eventfd; ends the leader's sleep
 
   // ---- the engine's thread only
@@ -107,7 +119,8 @@ class link : public std::enable_shared_from_this<link> {
   bool dialing_ = false;  // keep_connected was started
   bool ticking_ = false;
   int fd_ = -1;
-  spi::status failure_;  // of the last dial
+  spi::status failure_;       // of the last dial
+  std::uint64_t serial_ = 0;  // of this connection
   std::deque<std::unique_ptr<request>> waiting_;
   std::deque<std::unique_ptr<request>> sent_;
   std::unordered_set<const script*> known_;  // by this connection's server

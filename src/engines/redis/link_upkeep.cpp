@@ -89,14 +89,15 @@ asio::awaitable<bool> link::connect_once() {
   const auto connected = std::exchange(next_wire_, {});
   if (!got.failure) {
     before_ = {got.server.connection, got.server.run};
-    got.failure = greeted_(got.server);
+    got.failure = events_.greeted(got.server);
   }
   const visits::guard open{visits_};  // requests may fail here
   if (!open) co_return false;
   if (!got.failure) co_return use(connected);
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
-  refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never));
+  refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never) ||
+                           events_.impatient);
   co_return false;
 }
 
@@ -108,6 +109,7 @@ void link::refused(const spi::status& why, bool hopeless) {
     if (hopeless) failed.swap(waiting_);
   }
   for (auto& r : failed) r->fail(why);
+  if (events_.trouble) events_.trouble();
 }
 
 bool link::use(std::shared_ptr<wire> connected) {
@@ -122,6 +124,7 @@ bool link::use(std::shared_ptr<wire> connected) {
   going_.clear();
   gone_ = 0;
   known_.clear();
+  ++serial_;
   up_ = true;
   for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);
   flush(l);

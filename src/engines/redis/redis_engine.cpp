@@ -1,18 +1,21 @@
 #include "engines/redis/redis_engine.hpp"
 
+#include "engines/redis/cluster.hpp"
 #include "engines/redis/collect.hpp"
+#include "engines/redis/escaped_names.hpp"
 #include "engines/redis/examine.hpp"
 #include "engines/redis/failure.hpp"
 #include "engines/redis/layout.hpp"
+#include "engines/redis/one_server.hpp"
 #include "engines/redis/redis.hpp"
+#include "engines/redis/replication.hpp"
+#include "engines/redis/steps.hpp"
 #include "engines/redis/survey_steps.hpp"
 
 #include <sys/random.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
-#include <future>
 #include <utility>
 
 namespace afar::engines::redis {
@@ -31,31 +34,6 @@ std::string new_channel() {
   return layout::client_channel(text.substr(0, text.find(':')));
 }
 
-// Below 6.2, SET has no GET and ZADD no GT.
-bool too_old(std::string_view version) {
-  int major = 0;
-  int minor = 0;
-  const char* end = version.data() + version.size();
-  const auto read = std::from_chars(version.data(), end, major);
-  if (read.ptr != end) std::from_chars(read.ptr + 1, end, minor);
-  return major < 6 || (major == 6 && minor < 2);
-}
-
-spi::status refusal(const server& s, const target& to) {
-  if (too_old(s.version))
-    return {errc::unsupported, "is Redis " + s.version + "; needs 6.2 or later"};
-  if (s.mode == "cluster")
-    return {errc::unsupported, "is a cluster, which redis:// does not serve"};
-  if (s.mode == "sentinel") return {errc::unsupported, "is a Sentinel, which stores no data"};
-  // A promotion may be under way, so this is worth another try.
-  if (s.role != "master") return {errc::unavailable, "is a read-only replica; name the master"};
-  const bool evicts = !s.eviction.empty() && s.eviction != "noeviction";
-  if (evicts && !to.accepts_eviction)
-    return {errc::unsupported, "drops keys when it is full, locks too (maxmemory-policy " +
-                                   s.eviction + "); set noeviction, or open with ?eviction=accept"};
-  return {};
-}
-
 spi::traits traits_of(const claim_steps& how) {
   spi::traits t;
   t.name = "redis";
@@ -66,23 +44,29 @@ spi::traits traits_of(const claim_steps& how) {
   return t;
 }
 
+std::shared_ptr<servers> servers_of(const std::shared_ptr<io>& thread, const target& to,
+                                    const std::shared_ptr<visits>& v, spi::host& up,
+                                    const std::string& channel,
+                                    const std::shared_ptr<acquaintance>& met) {
+  const auto greeted = [met](const server& s) { return met->greet(s); };
+  if (to.topology == topology::cluster)
+    return std::make_shared<cluster>(thread, to, v, up, channel, greeted);
+  return std::make_shared<one_server>(thread, to, v, up, channel, greeted);
+}
+
 }  // namespace
 
-redis_engine::redis_engine(const spi::url& where, spi::host& up, spi::time_point by)
-    : how_(steps_of(where)),
-      about_(traits_of(how_)),
-      to_(target_of(where)),
-      channel_(new_channel()),
+redis_engine::redis_engine(const spi::url& where, target to, spi::host& up, spi::time_point by)
+    : steps_(steps_of(where)),
+      about_(traits_of(steps_)),
+      to_(std::move(to)),
+      how_{.channel = new_channel(), .announces = to_.voter},
+      met_(std::make_shared<acquaintance>(to_, visits_, up)),
       io_(io::join()),
-      where_(std::make_shared<fixed_address>(to_.servers.front())),
-      commands_(std::make_shared<link>(io_, where_, visits_,
-                                       [to = to_](const server& s) { return refusal(s, to); })),
-      renewals_(std::make_shared<link>(io_, where_, visits_,
-                                       [to = to_](const server& s) { return refusal(s, to); })),
-      told_(std::make_shared<subscriber>(io_, where_, visits_, up, channel_)) {
+      servers_(servers_of(io_, to_, visits_, up, how_.channel, met_)) {
   try {
     const decoder is_there;  // here, where somebody can be told that it is not
-    await_open(by, where.printable);
+    servers_->open(std::min(by, boot_clock::now() + 5s), where.printable);
   } catch (...) {
     close();
     throw;
@@ -91,95 +75,86 @@ redis_engine::redis_engine(const spi::url& where, spi::host& up, spi::time_point
 
 redis_engine::~redis_engine() { close(); }
 
-// The first answer of the server, and the client's own channel heard.
-void redis_engine::await_open(spi::time_point by, const std::string& printable) {
-  struct opening {
-    std::promise<spi::status> answered;
-    std::promise<spi::status> heard;
-    std::atomic<bool> heard_once{false};
-  };
-  const auto now = boot_clock::now();
-  const auto limit = std::min(by, now + 5s);
-  const auto state = std::make_shared<opening>();
-  auto ping = make_request(limit, [state](spi::status s, const reply& r) {
-    state->answered.set_value(!s && r.failed() ? failure_of(r) : std::move(s));
-  });
-  append(ping->words, {"PING"});
-  commands_->submit(std::move(ping));
-  if (auto failed = state->answered.get_future().get())
-    throw lock_error{failed.code, printable, failed.detail};
-  told_->start([state](spi::status s, spi::watch_reply) { state->heard.set_value(std::move(s)); });
-  auto heard = state->heard.get_future();
-  const auto left = std::max<std::chrono::nanoseconds>(limit - boot_clock::now(), 10ms);
-  if (heard.wait_for(left) != std::future_status::ready)
-    throw lock_error{errc::unavailable, printable, "does not answer"};
-  if (auto failed = heard.get()) throw lock_error{failed.code, printable, failed.detail};
-}
-
 void redis_engine::close() noexcept {
   if (closed_.exchange(true)) return;
-  commands_->close();
-  renewals_->close();
-  told_->close();
+  servers_->close();
   visits_->close();
   io_->leave();
 }
 
 void redis_engine::acquire(spi::claim& a, spi::time_point by, spi::done<spi::acquire_reply> done) {
-  if (auto r = how_.acquire(a, channel_, by, std::move(done))) commands_->submit(std::move(r));
+  if (to_.waits_after_restart && a.token == 0)
+    if (const auto left = met_->unsettled(boot_clock::now()); left > 0ms) {
+      spi::acquire_reply refused;
+      refused.retry_after = left;
+      return done({}, std::move(refused));
+    }
+  if (to_.replication != replication::none)
+    return acquire_replicated(servers_, steps_, a, how_, met_->confirmations_wanted(), by,
+                              std::move(done));
+  if (auto r = steps_.acquire(a, how_, by, std::move(done))) servers_->submit(std::move(r));
 }
 
 void redis_engine::renew(std::span<spi::claim* const> claims, spi::time_point by,
                          spi::renewed each) {
   const auto shared = std::make_shared<spi::renewed>(std::move(each));
+  if (servers_->spread()) return renew_one_by_one(claims, by, shared);
   for (std::size_t first = 0; first < claims.size(); first += claims_per_request) {
     const auto part = claims.subspan(first, std::min(claims_per_request, claims.size() - first));
-    renewals_->submit(how_.renew(part, first, shared, by));
+    servers_->submit(steps_.renew(part, first, shared, by), servers::way::renewals);
   }
+}
+
+// All keys of a script must be in one slot; two names seldom are. The requests go together all the
+// same.
+void redis_engine::renew_one_by_one(std::span<spi::claim* const> claims, spi::time_point by,
+                                    const std::shared_ptr<spi::renewed>& each) {
+  for (std::size_t i = 0; i < claims.size(); ++i)
+    servers_->submit(steps_.renew(claims.subspan(i, 1), i, each, by), servers::way::renewals);
 }
 
 void redis_engine::release(const spi::claim& a, spi::time_point by,
                            spi::done<spi::release_reply> done) {
-  commands_->submit(how_.release(a, by, std::move(done)));
+  servers_->submit(steps_.release(a, how_, by, std::move(done)));
 }
 
 void redis_engine::change(const spi::cell_change& ch, spi::time_point by,
                           spi::done<spi::cell_reply> done) {
-  commands_->submit(change_request(ch, by, std::move(done)));
+  servers_->submit(change_request(ch, by, std::move(done)));
 }
 
 void redis_engine::record(const spi::ledger_change& ch, spi::time_point by,
                           spi::done<spi::ledger_reply> done) {
-  commands_->submit(record_request(ch, by, std::move(done)));
+  servers_->submit(record_request(ch, by, std::move(done)));
 }
 
 void redis_engine::survey(const spi::survey_query& q, spi::time_point by,
                           spi::done<spi::survey_reply> done) {
-  redis::survey(commands_, how_, q, by, std::move(done));
+  redis::survey(servers_, steps_, q, by, std::move(done));
 }
 
 void redis_engine::evict(const spi::resource& what, const spi::owner_id& owner, std::uint64_t token,
                          spi::time_point by, spi::done<spi::release_reply> done) {
-  commands_->submit(how_.evict(what, owner, token, by, std::move(done)));
+  servers_->submit(steps_.evict(what, owner, token, how_, by, std::move(done)));
 }
 
 void redis_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
-  redis::examine(commands_, to_.login, channel_, by, std::move(done));
+  redis::examine(servers_, to_.login, how_.channel, by, std::move(done));
 }
 
 void redis_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {
-  redis::collect(commands_, by, std::move(done));
+  redis::collect(servers_, by, std::move(done));
 }
 
 void redis_engine::watch(std::string_view key, spi::done<spi::watch_reply> done) {
   const std::string_view what = key.substr(std::min<std::size_t>(key.size(), 1));
   // A claim's grant comes on the client's channel, which is heard always.
-  if (subscriber::is_owner_key(key)) return done({}, {.recheck = told_->told(what)});
-  told_->watch(std::string{what}, std::move(done));
+  if (subscriber::is_owner_key(key)) return done({}, {.recheck = servers_->told(what)});
+  servers_->watch(std::string{what}, std::move(done));
 }
 
 void redis_engine::unwatch(std::string_view key) noexcept {
-  if (!subscriber::is_owner_key(key) && !key.empty()) told_->unwatch(std::string{key.substr(1)});
+  if (!subscriber::is_owner_key(key) && !key.empty()) servers_->unwatch(std::string{key.substr(1)});
 }
 
 }  // namespace afar::engines::redis
@@ -187,7 +162,11 @@ void redis_engine::unwatch(std::string_view key) noexcept {
 namespace afar::engines {
 
 std::unique_ptr<spi::engine> open_redis(const spi::url& where, spi::host& up, spi::time_point by) {
-  return std::make_unique<redis::redis_engine>(where, up, by);
+  redis::target to = redis::target_of(where);
+  const bool clustered = to.topology == redis::topology::cluster;
+  auto engine = std::make_unique<redis::redis_engine>(where, std::move(to), up, by);
+  if (!clustered) return engine;
+  return std::make_unique<redis::escaped_names>(std::move(engine));
 }
 
 }  // namespace afar::engines

@@ -1,12 +1,12 @@
-// The Redis engine on one server, in afar's own layout or Redisson's.
+// The Redis engine, in afar's own layout or Redisson's. Which servers there are, and which of them has
+// a name, is the business of `servers`.
 #pragma once
 
+#include "engines/redis/acquaintance.hpp"
 #include "engines/redis/address.hpp"
-#include "engines/redis/directory.hpp"
 #include "engines/redis/io.hpp"
-#include "engines/redis/link.hpp"
+#include "engines/redis/servers.hpp"
 #include "engines/redis/steps.hpp"
-#include "engines/redis/subscriber.hpp"
 #include "engines/visits.hpp"
 
 #include <afar/spi/engine.hpp>
@@ -22,7 +22,7 @@ namespace afar::engines::redis {
 class redis_engine final : public spi::engine {
  public:
   // Throws lock_error if the server cannot be reached by then, or must be refused.
-  redis_engine(const spi::url&, spi::host&, spi::time_point by);
+  redis_engine(const spi::url&, target, spi::host&, spi::time_point by);
   redis_engine(const redis_engine&) = delete;
   redis_engine& operator=(const redis_engine&) = delete;
   ~redis_engine() override;
@@ -41,26 +41,23 @@ class redis_engine final : public spi::engine {
   void examine(spi::time_point by, spi::done<std::vector<finding>>) override;
   void collect(spi::time_point by, spi::done<std::uint64_t>) override;
   bool drive(spi::waiter& w, spi::time_point until) noexcept override {
-    return commands_->drive(w, until);
+    return servers_->drive(w, until);
   }
-  void nudge() noexcept override { commands_->nudge(); }
+  void nudge() noexcept override { servers_->nudge(); }
   void close() noexcept override;
 
  private:
-  void await_open(spi::time_point by, const std::string& printable);
+  void renew_one_by_one(std::span<spi::claim* const>, spi::time_point by,
+                        const std::shared_ptr<spi::renewed>& each);
 
-  const claim_steps& how_;
+  const claim_steps& steps_;
   spi::traits about_;
   const target to_;
-  const std::string channel_;  // this client's own
+  const telling how_;
   const std::shared_ptr<visits> visits_ = std::make_shared<visits>();
+  const std::shared_ptr<acquaintance> met_;
   const std::shared_ptr<io> io_;
-  const std::shared_ptr<directory> where_;
-  const std::shared_ptr<link> commands_;
-  // Renewals have a connection of their own, which only the engine's thread reads: a lease must not
-  // depend on a user's thread being scheduled.
-  const std::shared_ptr<link> renewals_;
-  const std::shared_ptr<subscriber> told_;
+  const std::shared_ptr<servers> servers_;
   std::atomic<bool> closed_{false};
 };
 

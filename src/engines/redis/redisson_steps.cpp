@@ -107,9 +107,9 @@ void permits_words(request& r, const spi::claim& a, const std::string& owner) {
       .add(a.note);
 }
 
-std::unique_ptr<request> acquire(const spi::claim& a, const std::string& channel,
-                                 spi::time_point by, spi::done<spi::acquire_reply> done) {
-  if (a.what.kind == kind::barrier) return acquire_request(a, channel, by, std::move(done));
+std::unique_ptr<request> acquire(const spi::claim& a, const telling& how, spi::time_point by,
+                                 spi::done<spi::acquire_reply> done) {
+  if (a.what.kind == kind::barrier) return acquire_request(a, how, by, std::move(done));
   auto bad = bad_use(a);
   if (!bad && a.permits > most_permits)
     bad = {errc::bad_argument,
@@ -133,10 +133,10 @@ std::unique_ptr<request> acquire(const spi::claim& a, const std::string& channel
   return r;
 }
 
-std::unique_ptr<request> release(const spi::claim& a, spi::time_point by,
+std::unique_ptr<request> release(const spi::claim& a, const telling& how, spi::time_point by,
                                  spi::done<spi::release_reply> done) {
   const kind k = a.what.kind;
-  if (k == kind::barrier) return release_request(a, by, std::move(done));
+  if (k == kind::barrier) return release_request(a, how, by, std::move(done));
   const std::string_view name = a.what.name;
   const std::string owner = a.owner.text();
   const own_keys own = keys_of(k, name, owner);
@@ -171,9 +171,9 @@ std::unique_ptr<request> release(const spi::claim& a, spi::time_point by,
 }
 
 std::unique_ptr<request> evict(const spi::resource& what, const spi::owner_id& whom,
-                               std::uint64_t token, spi::time_point by,
+                               std::uint64_t token, const telling& how, spi::time_point by,
                                spi::done<spi::release_reply> done) {
-  if (what.kind == kind::barrier) return evict_request(what, whom, token, by, std::move(done));
+  if (what.kind == kind::barrier) return evict_request(what, whom, token, how, by, std::move(done));
   const std::string_view name = what.name;
   const std::string owner = whom.text();
   auto r = releasing(by, std::move(done));

@@ -13,6 +13,14 @@
 
 namespace afar::engines::redis {
 
+class link;
+
+// One connection of a link.
+struct route {
+  std::shared_ptr<link> over = {};
+  std::uint64_t connection = 0;
+};
+
 class request {
  public:
   explicit request(spi::time_point limit) : by(limit) {}
@@ -27,6 +35,11 @@ class request {
   const script* code = nullptr;  // null: `words` is a whole command
   std::size_t count = 0;         // words in `words`
   std::string words;             // behind "EVALSHA <sha>": number of keys, keys, arguments
+
+  bool asking = false;          // in a cluster: the slot is on its way to this server
+  int detours = 0;              // how many servers have sent it elsewhere
+  std::uint64_t only_over = 0;  // fails over any other connection of the link; 0: all
+  std::shared_ptr<route> sent_over = nullptr;  // filled in where somebody has to know
 
   void write_to(std::string& out, bool whole_script) const;
 };

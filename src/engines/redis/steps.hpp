@@ -14,13 +14,20 @@
 
 namespace afar::engines::redis {
 
+// How a client's claims are told about.
+struct telling {
+  std::string channel = {};  // where it hears of its grants
+  bool announces = false;    // see layout::watchers_channel
+};
+
 struct claim_steps {
-  std::unique_ptr<request> (*acquire)(const spi::claim&, const std::string& channel,
-                                      spi::time_point by, spi::done<spi::acquire_reply>);
-  std::unique_ptr<request> (*release)(const spi::claim&, spi::time_point by,
+  std::unique_ptr<request> (*acquire)(const spi::claim&, const telling&, spi::time_point by,
+                                      spi::done<spi::acquire_reply>);
+  std::unique_ptr<request> (*release)(const spi::claim&, const telling&, spi::time_point by,
                                       spi::done<spi::release_reply>);
   std::unique_ptr<request> (*evict)(const spi::resource&, const spi::owner_id&, std::uint64_t token,
-                                    spi::time_point by, spi::done<spi::release_reply>);
+                                    const telling&, spi::time_point by,
+                                    spi::done<spi::release_reply>);
   std::unique_ptr<request> (*renew)(std::span<spi::claim* const>, std::size_t first,
                                     std::shared_ptr<spi::renewed>, spi::time_point by);
   void (*survey)(request&, std::string_view name, std::string_view family);
@@ -30,13 +37,13 @@ extern const claim_steps redisson_steps;
 // As ?layout= says. Throws std::invalid_argument, which the registry turns into errc::bad_url.
 const claim_steps& steps_of(const spi::url&);
 
-// afar's layout. `channel`: where the client hears of its grants.
-std::unique_ptr<request> acquire_request(const spi::claim&, const std::string& channel,
-                                         spi::time_point by, spi::done<spi::acquire_reply>);
-std::unique_ptr<request> release_request(const spi::claim&, spi::time_point by,
+// afar's layout.
+std::unique_ptr<request> acquire_request(const spi::claim&, const telling&, spi::time_point by,
+                                         spi::done<spi::acquire_reply>);
+std::unique_ptr<request> release_request(const spi::claim&, const telling&, spi::time_point by,
                                          spi::done<spi::release_reply>);
 std::unique_ptr<request> evict_request(const spi::resource&, const spi::owner_id&,
-                                       std::uint64_t token, spi::time_point by,
+                                       std::uint64_t token, const telling&, spi::time_point by,
                                        spi::done<spi::release_reply>);
 // One request for the claims [first, first + claims.size()) of a batch.
 std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std::size_t first,

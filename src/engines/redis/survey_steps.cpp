@@ -66,7 +66,7 @@ void describe(const reply& r, std::string name, const std::optional<spi::kind>& 
 }
 
 template <class Give>
-void ask(link& to, const claim_steps& how, std::string_view name, std::string_view family,
+void ask(servers& to, const claim_steps& how, std::string_view name, std::string_view family,
          spi::time_point by, Give give) {
   auto r = make_request(by, std::move(give));
   how.survey(*r, name, family);
@@ -76,7 +76,7 @@ void ask(link& to, const claim_steps& how, std::string_view name, std::string_vi
 // One page of all names: a step of SCAN over one index, then every name that it found.
 class page : public std::enable_shared_from_this<page> {
  public:
-  page(std::shared_ptr<link> to, const claim_steps& how, const spi::survey_query& q,
+  page(std::shared_ptr<servers> to, const claim_steps& how, const spi::survey_query& q,
        spi::time_point by, spi::done<spi::survey_reply> done)
       : to_(std::move(to)),
         how_(how),
@@ -84,11 +84,14 @@ class page : public std::enable_shared_from_this<page> {
         most_(q.most),
         by_(by),
         done_(std::move(done)) {
-    // "<index> <cursor of SCAN>"
-    const std::string_view cursor = q.cursor;
-    std::from_chars(cursor.data(), cursor.data() + cursor.size(), index_);
-    if (const auto at = cursor.find(' '); at != std::string_view::npos)
-      scan_ = cursor.substr(at + 1);
+    // "<index> <server> <cursor of SCAN>"
+    const char* at = q.cursor.data();
+    const char* const end = at + q.cursor.size();
+    for (std::size_t* number : {&index_, &server_}) {
+      at = std::from_chars(at, end, *number).ptr;
+      if (at != end) ++at;
+    }
+    if (at != end) scan_.assign(at, end);
   }
 
   void start() {
@@ -99,12 +102,16 @@ class page : public std::enable_shared_from_this<page> {
     });
     append(r->words, {"SCAN", scan_, "MATCH", here().pattern, "COUNT",
                       std::to_string(std::max<std::uint32_t>(most_, 1))});
-    to_->submit(std::move(r));
+    to_->submit_to(server_, std::move(r));
   }
 
  private:
   const layout::index& here() const {
     return layout::indexes[std::min(index_, std::size(layout::indexes) - 1)];
+  }
+
+  void go_on_at(std::size_t index, std::size_t server, const std::string& scan) {
+    out_.cursor = std::to_string(index) + " " + std::to_string(server) + " " + scan;
   }
 
   void found(const reply& got) {
@@ -113,9 +120,11 @@ class page : public std::enable_shared_from_this<page> {
       if (auto name = layout::name_of(here(), key.text)) names.insert(std::move(*name));
     const std::string& next = got.at(0).text;
     if (next != "0")
-      out_.cursor = std::to_string(index_) + " " + next;
+      go_on_at(index_, server_, next);
+    else if (server_ + 1 < to_->count())
+      go_on_at(index_, server_ + 1, "0");
     else if (index_ + 1 < std::size(layout::indexes))
-      out_.cursor = std::to_string(index_ + 1) + " 0";
+      go_on_at(index_ + 1, 0, "0");
     missing_ = names.size();
     if (names.empty()) return done_({}, std::move(out_));
     for (const std::string& name : names)
@@ -138,13 +147,14 @@ class page : public std::enable_shared_from_this<page> {
     done_(std::move(failure_), std::move(out_));
   }
 
-  const std::shared_ptr<link> to_;
+  const std::shared_ptr<servers> to_;
   const claim_steps& how_;
   const std::optional<spi::kind> kind_;
   const std::uint32_t most_;
   const spi::time_point by_;
   spi::done<spi::survey_reply> done_;
   std::size_t index_ = 0;
+  std::size_t server_ = 0;
   std::string scan_ = "0";
 
   std::mutex m_;  // answers come on any thread
@@ -155,7 +165,7 @@ class page : public std::enable_shared_from_this<page> {
 
 }  // namespace
 
-void survey(const std::shared_ptr<link>& to, const claim_steps& how, const spi::survey_query& q,
+void survey(const std::shared_ptr<servers>& to, const claim_steps& how, const spi::survey_query& q,
             spi::time_point by, spi::done<spi::survey_reply> done) {
   if (q.name.empty()) return std::make_shared<page>(to, how, q, by, std::move(done))->start();
   const auto watchers = layout::watchers_channel(q.kind.value_or(spi::kind::election), q.name);

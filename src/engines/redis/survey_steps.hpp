@@ -1,7 +1,7 @@
 // What there is: one name, or all names a page at a time.
 #pragma once
 
-#include "engines/redis/link.hpp"
+#include "engines/redis/servers.hpp"
 #include "engines/redis/steps.hpp"
 
 #include <afar/spi/engine.hpp>
@@ -10,7 +10,7 @@
 
 namespace afar::engines::redis {
 
-void survey(const std::shared_ptr<link>&, const claim_steps&, const spi::survey_query&,
+void survey(const std::shared_ptr<servers>&, const claim_steps&, const spi::survey_query&,
             spi::time_point by, spi::done<spi::survey_reply>);
 
 }  // namespace afar::engines::redis

@@ -61,6 +61,7 @@ class faulty_engine final : public spi::engine, private spi::host {
   void granted(const spi::owner_id&, std::uint64_t token, spi::milliseconds) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
+  void in_doubt() noexcept override { up_.in_doubt(); }
 
   bool happens(double chance);  // dice_mutex_ held
   fate draw();

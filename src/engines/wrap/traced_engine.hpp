@@ -48,6 +48,7 @@ class traced_engine final : public spi::engine, private spi::host {
   void granted(const spi::owner_id&, std::uint64_t token, spi::milliseconds) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
+  void in_doubt() noexcept override { up_.in_doubt(); }
 
   std::uint64_t begin(std::string text);
   void end(std::uint64_t step, spi::time_point begun, const spi::status&, std::string text);
