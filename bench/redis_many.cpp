@@ -1,0 +1,147 @@
+// P3 and P3a: 64 callers of one client, each on a name of its own. The server has a core, all callers
+// share the other one.
+#include "clock.hpp"
+#include "place.hpp"
+#include "raw_redis.hpp"
+#include "redis_host.hpp"
+#include "rows.hpp"
+#include "turns.hpp"
+
+#include <fmt/format.h>
+#include <afar/asio.hpp>
+#include <afar/client.hpp>
+#include <afar/mutex.hpp>
+
+#include <asio/awaitable.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <asio/use_awaitable.hpp>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <latch>
+#include <thread>
+#include <vector>
+
+namespace bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int callers = 64;
+
+// Pairs per second of 64 threads; thread i calls pair(i).
+template <class Pair>
+double crowd(nanoseconds time, Pair pair) {
+  std::latch ready{callers + 1};
+  std::atomic<bool> over{false};
+  std::atomic<std::int64_t> done{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < callers; ++i)
+    threads.emplace_back([&, i] {
+      ready.arrive_and_wait();
+      std::int64_t mine = 0;
+      for (; !over.load(std::memory_order_relaxed); ++mine) pair(i);
+      done += mine;
+    });
+  ready.arrive_and_wait();
+  const auto start = now_ns();
+  sleep_for(time);
+  over = true;
+  for (std::thread& t : threads) t.join();
+  return static_cast<double>(done.load()) * 1e9 / static_cast<double>(now_ns() - start);
+}
+
+// afar and its limits in one layout.
+class layout_rows {
+ public:
+  layout_rows(const redis_host& server, const std::string& layout, turns& all)
+      : client_(server.url(layout)), batches_(server.url(), layout) {
+    for (int i = 0; i < callers; ++i) {
+      mutexes_.emplace_back(client_, fmt::format("{}/{}", layout, i));
+      raw_redis& c = connections_.emplace_back(server.url());
+      pairs_.push_back(raw_pair::of(c, layout, fmt::format("{}/raw/{}", layout, i)));
+    }
+    threads = &all.add([this](nanoseconds t) {
+      return crowd(t, [this](int i) {
+        afar::mutex& m = mutexes_[static_cast<std::size_t>(i)];
+        m.lock();
+        m.unlock();
+      });
+    });
+    coroutines = &all.add([this](nanoseconds t) { return run_coroutines(t); });
+    limit = &all.add([this](nanoseconds t) { return batches_.run(t); });
+    connections = &all.add([this](nanoseconds t) {
+      return crowd(t, [this](int i) {
+        const auto at = static_cast<std::size_t>(i);
+        pairs_[at].run(connections_[at]);
+      });
+    });
+  }
+
+  const series* threads;
+  const series* coroutines;
+  const series* limit;
+  const series* connections;
+
+ private:
+  static asio::awaitable<void> visit(const afar::mutex& m, std::int64_t end, std::int64_t& done) {
+    for (; now_ns() < end; ++done) co_await afar::async_acquire(m, asio::use_awaitable);
+  }
+
+  double run_coroutines(nanoseconds time) {
+    asio::io_context loop{1};
+    std::int64_t done = 0;
+    const auto start = now_ns();
+    for (const afar::mutex& m : mutexes_)
+      asio::co_spawn(loop, visit(m, start + time.count(), done), asio::detached);
+    loop.run();
+    return static_cast<double>(done) * 1e9 / static_cast<double>(now_ns() - start);
+  }
+
+  afar::client client_;
+  raw_batches batches_;
+  std::deque<afar::mutex> mutexes_;
+  std::deque<raw_redis> connections_;
+  std::vector<raw_pair> pairs_;
+};
+
+}  // namespace
+
+void redis_many_callers(const options& o, report& out) {
+  const cores place = pick_cores();
+  const redis_host server{place.second};
+  const pinned here{place.first};
+  turns all;
+  const layout_rows afar{server, "afar", all};
+  const layout_rows redisson{server, "redisson", all};
+  all.run(o, 100ms);
+
+  const auto threads = [](const char* layout, const char* beside) {
+    return fmt::format("Redis, 64 threads, 1 client, 64 names, {}'s layout, pairs/s, split; {}",
+                       layout, beside);
+  };
+  const auto coroutines = [](const char* layout) {
+    return fmt::format(
+        "Redis, 64 coroutines on 1 thread, {}'s layout, pairs/s, split; 2 batches "
+        "of 64 in flight",
+        layout);
+  };
+  out.add(compare("P3", threads("Redisson", "2 batches of 64 in flight"), *redisson.threads,
+                  *redisson.limit, {goal_kind::at_least, 0.70}));
+  out.add(compare("P3", threads("Redisson", "hiredis, 64 connections"), *redisson.threads,
+                  *redisson.connections, {goal_kind::at_least, 1.5}));
+  out.add(compare("P3", threads("afar", "Redisson's layout"), *afar.threads, *redisson.threads,
+                  {goal_kind::at_least, 1}));
+  out.add(compare("P3 limit", threads("afar", "2 batches of 64 in flight"), *afar.threads,
+                  *afar.limit, {}));
+  out.add(compare("P3 connections", threads("afar", "hiredis, 64 connections"), *afar.threads,
+                  *afar.connections, {}));
+  out.add(compare("P3a", coroutines("Redisson"), *redisson.coroutines, *redisson.limit,
+                  {goal_kind::at_least, 0.85}));
+  out.add(compare("P3a afar", coroutines("afar"), *afar.coroutines, *afar.limit, {}));
+}
+
+}  // namespace bench
