@@ -28,6 +28,7 @@
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 namespace bench {
 
@@ -129,7 +130,7 @@ void measure(const options& o, report& out, const setting& at, const scratch& fo
              const std::string& url) {
   game together{folder, url, at.core_a, at.core_b};
   std::mt19937 random{std::random_device{}()};
-  const auto a_turn = at.caches == "cold" ? 400us : 60us;
+  const auto a_turn = at.caches == "cold" || at.peer == std::string_view{"retry"} ? 400us : 60us;
   const auto turns = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(o.per_round() / a_turn, 50, board::most_turns));
   series afar;

@@ -52,6 +52,7 @@ int run(const options& o) {
                    {{"P16"}, reentry},
                    {{"threads"}, many_coroutines}};
   fmt::print("{}\n{} rounds, {} s per contender\n\n", describe_machine(), o.rounds, o.seconds);
+  std::fflush(stdout);
   report out{o.rounds};
   int failed = 0;
   for (const auto& row : all) {

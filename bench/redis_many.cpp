@@ -18,67 +18,81 @@
 #include <asio/io_context.hpp>
 #include <asio/use_awaitable.hpp>
 #include <atomic>
+#include <barrier>
 #include <chrono>
 #include <deque>
-#include <latch>
+#include <functional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 namespace bench {
 
 namespace {
 
-using namespace std::chrono_literals;
+constexpr std::size_t callers = 64;
 
-constexpr int callers = 64;
+// 64 threads that sleep between measurements; thread i calls pair(i).
+class crowd {
+ public:
+  explicit crowd(std::function<void(std::size_t)> pair) : pair_(std::move(pair)) {
+    for (std::size_t i = 0; i < callers; ++i) threads_.emplace_back([this, i] { work(i); });
+  }
+  ~crowd() {
+    gone_ = true;
+    begin_.arrive_and_wait();
+    for (std::thread& t : threads_) t.join();
+  }
+  crowd(const crowd&) = delete;
+  crowd& operator=(const crowd&) = delete;
 
-// Pairs per second of 64 threads; thread i calls pair(i).
-template <class Pair>
-double crowd(nanoseconds time, Pair pair) {
-  std::latch ready{callers + 1};
-  std::atomic<bool> over{false};
-  std::atomic<std::int64_t> done{0};
-  std::vector<std::thread> threads;
-  for (int i = 0; i < callers; ++i)
-    threads.emplace_back([&, i] {
-      ready.arrive_and_wait();
+  // Pairs per second.
+  double run(nanoseconds time) {
+    done_ = 0;
+    over_ = false;
+    begin_.arrive_and_wait();
+    const auto start = now_ns();
+    sleep_for(time);
+    over_ = true;
+    end_.arrive_and_wait();
+    return static_cast<double>(done_.load()) * 1e9 / static_cast<double>(now_ns() - start);
+  }
+
+ private:
+  void work(std::size_t i) {
+    for (;;) {
+      begin_.arrive_and_wait();
+      if (gone_) return;
       std::int64_t mine = 0;
-      for (; !over.load(std::memory_order_relaxed); ++mine) pair(i);
-      done += mine;
-    });
-  ready.arrive_and_wait();
-  const auto start = now_ns();
-  sleep_for(time);
-  over = true;
-  for (std::thread& t : threads) t.join();
-  return static_cast<double>(done.load()) * 1e9 / static_cast<double>(now_ns() - start);
-}
+      for (; !over_.load(std::memory_order_relaxed); ++mine) pair_(i);
+      done_ += mine;
+      end_.arrive_and_wait();
+    }
+  }
+
+  const std::function<void(std::size_t)> pair_;
+  std::barrier<> begin_{callers + 1};
+  std::barrier<> end_{callers + 1};
+  std::atomic<bool> over_{false};
+  std::atomic<bool> gone_{false};
+  std::atomic<std::int64_t> done_{0};
+  std::vector<std::thread> threads_;
+};
 
 // afar and its limits in one layout.
 class layout_rows {
  public:
   layout_rows(const redis_host& server, const std::string& layout, turns& all)
       : client_(server.url(layout)), batches_(server.url(), layout) {
-    for (int i = 0; i < callers; ++i) {
+    for (std::size_t i = 0; i < callers; ++i) {
       mutexes_.emplace_back(client_, fmt::format("{}/{}", layout, i));
       raw_redis& c = connections_.emplace_back(server.url());
       pairs_.push_back(raw_pair::of(c, layout, fmt::format("{}/raw/{}", layout, i)));
     }
-    threads = &all.add([this](nanoseconds t) {
-      return crowd(t, [this](int i) {
-        afar::mutex& m = mutexes_[static_cast<std::size_t>(i)];
-        m.lock();
-        m.unlock();
-      });
-    });
+    threads = &all.add([this](nanoseconds t) { return sharing_.run(t); });
     coroutines = &all.add([this](nanoseconds t) { return run_coroutines(t); });
     limit = &all.add([this](nanoseconds t) { return batches_.run(t); });
-    connections = &all.add([this](nanoseconds t) {
-      return crowd(t, [this](int i) {
-        const auto at = static_cast<std::size_t>(i);
-        pairs_[at].run(connections_[at]);
-      });
-    });
+    connections = &all.add([this](nanoseconds t) { return apart_.run(t); });
   }
 
   const series* threads;
@@ -106,6 +120,11 @@ class layout_rows {
   std::deque<afar::mutex> mutexes_;
   std::deque<raw_redis> connections_;
   std::vector<raw_pair> pairs_;
+  crowd sharing_{[this](std::size_t i) {
+    mutexes_[i].lock();
+    mutexes_[i].unlock();
+  }};
+  crowd apart_{[this](std::size_t i) { pairs_[i].run(connections_[i]); }};
 };
 
 }  // namespace
@@ -117,7 +136,7 @@ void redis_many_callers(const options& o, report& out) {
   turns all;
   const layout_rows afar{server, "afar", all};
   const layout_rows redisson{server, "redisson", all};
-  all.run(o, 100ms);
+  all.run(o, o.per_round());  // whole rounds: the threads need time to find their pace
 
   const auto threads = [](const char* layout, const char* beside) {
     return fmt::format("Redis, 64 threads, 1 client, 64 names, {}'s layout, pairs/s, split; {}",
