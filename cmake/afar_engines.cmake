@@ -1,7 +1,11 @@
 # AFAR_ENGINES -> AFAR_WITH_<NAME> variables and defines. A new engine adds its name here.
 set(known_engines memory embedded redis)
 set(AFAR_ENGINE_DEFINES)
-foreach(engine IN LISTS AFAR_ENGINES)
+set(chosen_engines ${AFAR_ENGINES})
+if(chosen_engines STREQUAL "all")
+  set(chosen_engines ${known_engines})
+endif()
+foreach(engine IN LISTS chosen_engines)
   if(NOT engine IN_LIST known_engines)
     message(FATAL_ERROR "AFAR_ENGINES: no engine is named '${engine}' (known: ${known_engines})")
   endif()

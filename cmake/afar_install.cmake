@@ -18,9 +18,9 @@ install(FILES
   cmake/FindLMDB.cmake
   DESTINATION ${config_dir} COMPONENT dev)
 
-set(AFAR_PC_PRIVATE "fmt")
+set(AFAR_PC_PRIVATE "")
 if(AFAR_WITH_EMBEDDED)
-  string(APPEND AFAR_PC_PRIVATE " lmdb")
+  string(APPEND AFAR_PC_PRIVATE "lmdb")
 endif()
 # A static libafar.a has to bring what it was linked with.
 if(BUILD_SHARED_LIBS)

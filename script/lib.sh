@@ -11,6 +11,7 @@ readonly BUILD_PACKAGES="g++ cmake ninja-build ccache pkg-config git
   libcli11-dev nlohmann-json3-dev"
 readonly TEST_PACKAGES="redis-server openssl"   # servers that the tests start, and their certificates
 readonly CLANG_PACKAGES="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19"
+readonly PEERS=${XDG_CACHE_HOME:-$HOME/.cache}/afar/peers   # other libraries that the interop tests talk to
 readonly JOBS=${AFAR_JOBS:-$(nproc)}
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
@@ -38,6 +39,14 @@ need() {
     "${as_root[@]}" update &&
       "${as_root[@]}" install -y --no-install-recommends "${missing[@]}"
   } >build/apt.log 2>&1 </dev/null || die "apt-get could not install ${missing[*]} (build/apt.log)"
+}
+
+# peer_packages: what it takes to fetch and run the peers; a java or node from elsewhere will do.
+peer_packages() {
+  command -v javac >/dev/null || echo default-jdk-headless
+  command -v mvn >/dev/null || echo maven
+  command -v npm >/dev/null || echo nodejs npm
+  echo python3-redis
 }
 
 # build <preset> [target...]: configures and builds build/<preset>.

@@ -15,6 +15,7 @@ namespace afar::cli::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
+using namespace std::chrono_literals;
 using nanoseconds = std::chrono::nanoseconds;
 using durations = std::vector<nanoseconds>;
 
@@ -110,6 +111,7 @@ row hand_off(const opener& open, nanoseconds time) {
   side sides[2] = {{open()}, {open()}};
   std::atomic<clock::rep> released{0};
   std::atomic<bool> over{false};
+  std::atomic<bool> handed{false};
   // Holds until the other waits, so that every grant is a hand-off.
   const auto play = [&](side& mine, const side& other) {
     durations gaps;
@@ -117,7 +119,10 @@ row hand_off(const opener& open, nanoseconds time) {
       const auto waiting = other.locks.stats().waited;
       mine.lock.lock();
       const auto now = clock::now().time_since_epoch().count();
-      if (const auto since = released.load()) gaps.emplace_back(now - since);
+      if (const auto since = released.load()) {
+        gaps.emplace_back(now - since);
+        handed = true;
+      }
       while (!over && other.locks.stats().waited == waiting) std::this_thread::yield();
       released = clock::now().time_since_epoch().count();
       mine.lock.unlock();
@@ -128,6 +133,8 @@ row hand_off(const opener& open, nanoseconds time) {
   auto theirs = std::async(std::launch::async, [&] { return play(sides[1], sides[0]); });
   auto mine = std::async(std::launch::async, [&] { return play(sides[0], sides[1]); });
   std::this_thread::sleep_for(time);
+  // A machine that is busy may need longer for the first one.
+  while (!handed && clock::now() - begun < 10s) std::this_thread::sleep_for(1ms);
   over = true;
   durations all = mine.get();
   const durations more = theirs.get();

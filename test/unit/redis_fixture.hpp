@@ -11,12 +11,64 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace afar::test {
 
 inline std::unique_ptr<spi::engine> open_engine(const std::string& url, spi::host& up) {
   return engines::open(detail::parse_url(url), up, boot_clock::now() + 5s);
 }
+
+// The rule of docs/engines/redis.md, for the prefix "app:".
+inline const std::vector<std::string> least_rights{"ACL",
+                                                   "SETUSER",
+                                                   "worker",
+                                                   "reset",
+                                                   "on",
+                                                   ">pw",
+                                                   "~app:*",
+                                                   "~afar:*:{app:*",
+                                                   "~redisson_lock_token:{app:*",
+                                                   "&afar:client:*",
+                                                   "&afar:*:{app:*",
+                                                   "&redisson_sc:{app:*",
+                                                   "&redisson_countdownlatch__channel__{app:*",
+                                                   "+hello",
+                                                   "+select",
+                                                   "+info",
+                                                   "+ping",
+                                                   "+client|kill",
+                                                   "+eval",
+                                                   "+evalsha",
+                                                   "+subscribe",
+                                                   "+unsubscribe",
+                                                   "+publish",
+                                                   "+scan",
+                                                   "+time",
+                                                   "+type",
+                                                   "+exists",
+                                                   "+del",
+                                                   "+pexpire",
+                                                   "+pttl",
+                                                   "+persist",
+                                                   "+get",
+                                                   "+set",
+                                                   "+incrby",
+                                                   "+hget",
+                                                   "+hset",
+                                                   "+hdel",
+                                                   "+hmget",
+                                                   "+hgetall",
+                                                   "+hincrby",
+                                                   "+hexists",
+                                                   "+hlen",
+                                                   "+zadd",
+                                                   "+zscore",
+                                                   "+zrem",
+                                                   "+zremrangebyscore",
+                                                   "+zincrby",
+                                                   "+zrangebyscore",
+                                                   "+zrange"};
 
 // One server for a whole suite; every test has names of its own.
 class redis_test : public ::testing::Test {

@@ -2,6 +2,9 @@
 // move the line, because waiters look again by themselves; here nobody does.
 #include "redis_fixture.hpp"
 
+#include <afar/client.hpp>
+#include <afar/mutex.hpp>
+
 #include <string>
 
 namespace afar::test {
@@ -108,6 +111,31 @@ TEST_F(redis_line, excludes_a_plain_set_nx_px_peer_both_ways) {
   server->ask({"DEL", name});
   EXPECT_TRUE(ask(1).reply.granted);
   EXPECT_EQ(server->ask({"SET", name, "8f14e45f-2", "NX", "PX", "60000"}), "$-1\r\n");
+}
+
+// SimpleRedisLock: SET lock:<name> <uuid>-<thread> NX EX n, and a script that deletes what is its own.
+TEST_F(redis_line, shares_locks_with_simple_redis_lock_under_its_prefix) {
+  const client c{server->url() + "?prefix=lock:"};
+  const std::string key = "lock:" + name;
+  const std::string mine = "5c8f2b1e-0000-4000-8000-000000000000-17";
+  const auto set = [&] { return server->ask({"SET", key, mine, "EX", "60", "NX"}); };
+  const auto unlock = [&] {
+    return server->ask({"EVAL",
+                        "if redis.call('get', KEYS[1]) == ARGV[1] then "
+                        "return redis.call('del', KEYS[1]) end return 0",
+                        "1", key, mine});
+  };
+  ASSERT_EQ(set(), "+OK\r\n");
+  mutex lock{c, name};
+  EXPECT_FALSE(lock.try_lock());
+  ASSERT_EQ(unlock(), ":1\r\n");
+  EXPECT_TRUE(lock.try_lock_for(long_time));
+  EXPECT_EQ(set(), "$-1\r\n");
+  EXPECT_EQ(unlock(), ":0\r\n") << "it must not delete ours";
+  std::error_code ec;
+  lock.unlock(ec);
+  EXPECT_FALSE(ec);
+  EXPECT_EQ(set(), "+OK\r\n");
 }
 
 TEST_F(redis_line, refuses_a_name_that_is_held_in_redissons_layout) {

@@ -101,6 +101,23 @@ TEST_F(redis_link, completes_on_a_thread_where_no_client_is_closed) {
   EXPECT_TRUE(own.get_future().get());
 }
 
+TEST_F(redis_link, accepts_the_first_step_of_a_connection_from_its_own_thread) {
+  spi::claim held = claim_of(1, name);
+  ASSERT_FALSE(acquire(*engine, held).status);
+  spi::claim* const one = &held;
+  std::promise<spi::status> renewed;
+  engine->watch("s" + name, [&](const spi::status&, const spi::watch_reply&) {
+    EXPECT_TRUE(spi::own_thread);
+    engine->renew({&one, 1}, boot_clock::now() + long_time,
+                  [&](std::size_t, spi::status s, const spi::renew_reply&) {
+                    renewed.set_value(std::move(s));
+                  });
+  });
+  auto answer = renewed.get_future();
+  ASSERT_EQ(answer.wait_for(long_time), std::future_status::ready);
+  EXPECT_FALSE(answer.get());
+}
+
 TEST_F(redis_link, serves_others_while_one_engine_is_closed) {
   auto other = open_engine(server->url(), up);
   other->close();

@@ -64,7 +64,7 @@ arguments acquire_words(request& r, const script& code, std::string_view name, k
 
 void lock_words(request& r, const spi::claim& a, const std::string& owner) {
   const std::string_view name = a.what.name;
-  acquire_words(r, scripts::redisson::lock, name, a.what.kind, 1, 8)
+  acquire_words(r, scripts::redisson::lock, name, a.what.kind, 1, 9)
       .add(layout::fair_timeouts_key(name))
       .add(owner)
       .add(letter(a.what.kind))
@@ -73,7 +73,8 @@ void lock_words(request& r, const spi::claim& a, const std::string& owner) {
       .add(std::int64_t{a.handoffs})
       .add(a.token)
       .add(layout::watchers_channel(a.what.kind, name))
-      .add(a.note);
+      .add(a.note)
+      .add(layout::lock_channel(name));
 }
 
 void rwlock_words(request& r, const spi::claim& a, const std::string& owner) {

@@ -17,13 +17,22 @@ if client ~= '' and action ~= 'load' then
   end
 end
 
+-- What is learned of a latch by looking at it. (pcall: a full server does not keep anybody from looking.)
+local function note(field, as)
+  redis.pcall('HSET', cell, field, as)
+  redis.pcall('PEXPIRE', cell, 86400000)
+end
+
 local t = call('TYPE', name).ok
 local old = t == 'string' and call('GET', name) or nil
 local side = call('HMGET', cell, 'k', 'z', 'l')
 if t == 'none' then
   local waits = call('HMGET', KEYS[3], 'k', 'l')
   if waits[1] then return redis.error_reply('AFARUSE ' .. waits[1] .. ' ' .. waits[2]) end
-  if side[2] then old = '0' end  -- a latch that is done has no key, in Redisson's form
+  if side[1] == 'l' then  -- a latch that is done has no key, in Redisson's form
+    old = '0'
+    if not side[2] then note('z', '1') end  -- Java has counted the last
+  end
 elseif old then
   if not string.find(old, '^%-?%d+$') then
     return redis.error_reply('AFARUSE ' .. (string.match(old, '^%S+:%d+ %d+ (%a) ') or 'm') .. ' 1')
@@ -40,7 +49,10 @@ if old and side[1] and side[1] ~= kind then return redis.error_reply('AFARUSE ' 
 
 local existed = old and '1' or '0'
 local before = old or (initial ~= '' and initial or '0')
-if action == 'load' then return {(old or initial ~= '') and '1' or '0', existed, before, before} end
+if action == 'load' then
+  if kind == 'l' and old and not side[1] then note('k', 'l') end  -- Java's: when it is gone, it is done
+  return {(old or initial ~= '') and '1' or '0', existed, before, before}
+end
 
 local value
 if action == 'erase' then

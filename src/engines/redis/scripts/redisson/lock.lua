@@ -1,4 +1,4 @@
--- KEYS: name, token, past, cell, queue, line, places, timeouts (RFairLock).  ARGV: owner, kind m|f|e, lease ms, waiter's lease ms (0: does not queue), tokens to reserve, token held (0: none), watchers' channel or '', note.  RLock and RFairLock.  Returns {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold is gone; error AFARUSE.
+-- KEYS: name, token, past, cell, queue, line, places, timeouts (RFairLock).  ARGV: owner, kind m|f|e, lease ms, waiter's lease ms (0: does not queue), tokens to reserve, token held (0: none), watchers' channel or '', note, Redisson's channel.  RLock and RFairLock.  Returns {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold is gone; error AFARUSE.
 local call, name, tkey, cell, queue, list = redis.call, KEYS[1], KEYS[2], KEYS[4], KEYS[5], KEYS[6]
 local owner, kind, note = ARGV[1], ARGV[2], ARGV[8]
 --@include token
@@ -42,9 +42,14 @@ if not is then
 end
 
 local w = tonumber(ARGV[4])
-if call('EXISTS', name) == 0 and not behind(owner) then
-  leave(owner)
-  return take()
+if call('EXISTS', name) == 0 then
+  local first = behind(owner)
+  if not first then
+    leave(owner)
+    return take()
+  end
+  -- Who died told nobody; Java's waiters would not look before the lease ends that they have seen.
+  if timeouts then redis.pcall('PUBLISH', ARGV[9] .. ':' .. first, '0') end
 end
 if w == 0 then
   leave(owner)

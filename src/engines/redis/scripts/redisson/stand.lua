@@ -1,16 +1,15 @@
 -- Standing in line, put where acquiring steps include "stand". Needs what line needs, and text and stretch.
 
--- Whether somebody stands before owner who is to be served first. Those of whom beside(mode, permits) is true may be served together with it.
+-- Who stands before owner and is to be served first, if anybody does. Those of whom beside(mode, permits) is true may be served together with it.
 local function behind(owner, beside)
   local first = front()
-  if not first or first == owner then return false end
-  if not beside then return true end
+  if not first or first == owner then return end
+  if not beside then return first end
   for _, who in ipairs(call('LRANGE', list, 0, -1)) do
-    if who == owner then return false end
+    if who == owner then return end
     local till, mode, n = string.match(call('HGET', places, who) or '', '^(%d+) %d+ (%a) (%d+)')
-    if till and tonumber(till) > now and not beside(mode, tonumber(n)) then return true end
+    if till and tonumber(till) > now and not beside(mode, tonumber(n)) then return who end
   end
-  return false
 end
 
 -- RFairLock's clock of a waiter: a heartbeat. When one of Java's waiters leaves the line, it takes its own waiting time, 5 minutes, off the scores of all behind it.
