@@ -1,4 +1,4 @@
-// P9: how long a lock is on its way from one process to another that sleeps in its lock call: from the
+// P9 and, on Redis, P4: how long a lock is on its way from one process to another that sleeps in its lock call: from the
 // call of unlock to the return of lock, in strict turns. The holder keeps it for a moment, so that the
 // other falls asleep, and after the unlock sleeps itself until the other has got it.
 //
@@ -8,6 +8,8 @@
 #include "clock.hpp"
 #include "crew.hpp"
 #include "place.hpp"
+#include "raw_redis.hpp"
+#include "redis_host.hpp"
 #include "rows.hpp"
 #include "scratch.hpp"
 
@@ -22,9 +24,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 namespace bench {
 
@@ -46,7 +50,7 @@ void keep_it(const std::string& caches) {
 }
 
 struct rules {
-  std::string with;  // afar or flock
+  std::string with;  // afar, flock or retry
   std::uint32_t turns = 0;
   std::string caches;  // warm or cold
 };
@@ -86,10 +90,10 @@ class file {
 
 class game {
  public:
-  game(const scratch& folder, int core_a, int core_b)
+  game(const scratch& folder, const std::string& url, int core_a, int core_b)
       : board_(folder.file("board")),
-        a_("hand_off", {folder.url(), folder.path(), std::to_string(core_a), "0"}),
-        b_("hand_off", {folder.url(), folder.path(), std::to_string(core_b), "1"}) {}
+        a_("hand_off", {url, folder.path(), std::to_string(core_a), "0"}),
+        b_("hand_off", {url, folder.path(), std::to_string(core_b), "1"}) {}
 
   // The median in microseconds.
   double play_round(const rules& r) {
@@ -114,34 +118,49 @@ class game {
 
 struct setting {
   const char* id;
-  const char* placement;
+  std::string what;
+  const char* peer;  // as rules::with
   int core_a;
   int core_b;
   std::string caches;
   goal wanted = {};
 };
 
-void measure(const options& o, report& out, const setting& at) {
-  const scratch folder;
-  game together{folder, at.core_a, at.core_b};
+void measure(const options& o, report& out, const setting& at, const scratch& folder,
+             const std::string& url) {
+  game together{folder, url, at.core_a, at.core_b};
   std::mt19937 random{std::random_device{}()};
-  const auto a_turn = at.caches == "cold" ? 400us : 60us;
+  const auto a_turn = at.caches == "cold" || at.peer == std::string_view{"retry"} ? 400us : 60us;
   const auto turns = static_cast<std::uint32_t>(
       std::clamp<std::int64_t>(o.per_round() / a_turn, 50, board::most_turns));
   series afar;
-  series flock;
+  series peer;
   const auto with = [&](const char* what) { return together.play_round({what, turns, at.caches}); };
   with("afar");  // warm
+  with(at.peer);
   for (int i = 0; i < o.rounds; ++i) {
     const bool afar_first = random() % 2 == 0;
     if (afar_first) afar.add(with("afar"));
-    flock.add(with("flock"));
+    peer.add(with(at.peer));
     if (!afar_first) afar.add(with("afar"));
   }
-  out.add(compare(at.id,
-                  fmt::format("embedded, hand-off between 2 processes, p50 µs, {}, {}; flock",
-                              at.placement, at.caches),
-                  afar, flock, at.wanted));
+  out.add(compare(at.id, at.what, afar, peer, at.wanted));
+}
+
+void measure_embedded(const options& o, report& out, const char* placement, setting at) {
+  const scratch folder;
+  at.what = fmt::format("embedded, hand-off between 2 processes, p50 µs, {}, {}; flock", placement,
+                        at.caches);
+  measure(o, out, at, folder, folder.url());
+}
+
+void measure_redis(const options& o, report& out, const char* placement, int server_core,
+                   setting at) {
+  const scratch folder;
+  const redis_host server{server_core};
+  at.what = fmt::format("Redis, hand-off between 2 processes, p50 µs, {}, {}; subscription + retry",
+                        placement, at.caches);
+  measure(o, out, at, folder, server.url());
 }
 
 }  // namespace
@@ -153,12 +172,16 @@ int hand_off_child(const arguments& a) {
   const afar::client client{a.at(0)};
   afar::mutex m{client, "baton"};
   const file f{a.at(1) + "/baton"};
+  std::optional<hash_lock> h;
   for (std::string line; next_line(line);) {
     std::istringstream in{line};
     rules r;
     in >> r.with >> r.turns >> r.caches;
+    if (r.with == "retry" && !h) h.emplace(a.at(0), "baton of retries");
     if (r.with == "afar")
       play(*b, side, r, [&] { m.lock(); }, [&] { m.unlock(); });
+    else if (h)
+      play(*b, side, r, [&] { h->lock(); }, [&] { h->unlock(); });
     else
       play(*b, side, r, [&] { f.lock(); }, [&] { f.unlock(); });
     answer("done");
@@ -168,9 +191,18 @@ int hand_off_child(const arguments& a) {
 
 void hand_off(const options& o, report& out) {
   const cores c = pick_cores();
-  measure(o, out, {"P9", "same", c.first, c.first, "warm", {goal_kind::at_most, 3}});
-  measure(o, out, {"P9 cold", "same", c.first, c.first, "cold"});
-  measure(o, out, {"P9 split", "split", c.first, c.second, "warm"});
+  const goal wanted{goal_kind::at_most, 3};
+  measure_embedded(o, out, "same", {"P9", "", "flock", c.first, c.first, "warm", wanted});
+  measure_embedded(o, out, "same", {"P9 cold", "", "flock", c.first, c.first, "cold"});
+  measure_embedded(o, out, "split", {"P9 split", "", "flock", c.first, c.second, "warm"});
+}
+
+void redis_hand_off(const options& o, report& out) {
+  const cores c = pick_cores();
+  const goal wanted{goal_kind::at_most, 1.1};
+  measure_redis(o, out, "same", c.first, {"P4", "", "retry", c.first, c.first, "warm", wanted});
+  measure_redis(o, out, "split", c.second,
+                {"P4 hand-off split", "", "retry", c.first, c.first, "warm"});
 }
 
 }  // namespace bench

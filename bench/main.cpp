@@ -10,10 +10,13 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace bench {
 
@@ -23,6 +26,7 @@ int run_child(const std::string& role, const arguments& a) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a bench that is killed leaves nobody behind
   if (role == "pairs") return pairs_child(a);
   if (role == "hand_off") return hand_off_child(a);
+  if (role == "rival") return rival_child(a);
   if (role == "hold") return hold_child(a);
   if (role == "wait") return wait_child(a);
   return 2;
@@ -30,19 +34,34 @@ int run_child(const std::string& role, const arguments& a) {
 
 int run(const options& o) {
   struct {
-    const char* id;
+    std::vector<std::string> ids;
     void (*measure)(const options&, report&);
-  } const all[] = {{"P8", uncontended},   {"P8a", two_processes}, {"P9", hand_off},
-                   {"P10", after_a_kill}, {"P16", reentry},       {"threads", many_coroutines}};
+  } const all[] = {{{"P1", "P2"}, redis_one_thread},
+                   {{"cpu"}, redis_server_cpu},
+                   {{"P3", "P3a"}, redis_many_callers},
+                   {{"P4"}, redis_hand_off},
+                   {{"P4"}, redis_saturated},
+                   {{"P5"}, redis_local_line},
+                   {{"P6"}, redis_renewals},
+                   {{"P7"}, redis_many_coroutines},
+                   {{"P16"}, redis_reentry},
+                   {{"P8"}, uncontended},
+                   {{"P8a"}, two_processes},
+                   {{"P9"}, hand_off},
+                   {{"P10"}, after_a_kill},
+                   {{"P16"}, reentry},
+                   {{"threads"}, many_coroutines}};
   fmt::print("{}\n{} rounds, {} s per contender\n\n", describe_machine(), o.rounds, o.seconds);
+  std::fflush(stdout);
   report out{o.rounds};
   int failed = 0;
   for (const auto& row : all) {
-    if (!o.wants(row.id)) continue;
+    const auto wanted = [&](const std::string& id) { return o.wants(id); };
+    if (std::none_of(row.ids.begin(), row.ids.end(), wanted)) continue;
     try {
       row.measure(o, out);
     } catch (const std::exception& e) {
-      fmt::print(stderr, "{} failed: {}\n", row.id, e.what());
+      fmt::print(stderr, "{} failed: {}\n", row.ids.front(), e.what());
       ++failed;
     }
   }

@@ -1,0 +1,99 @@
+// P1, P2 and the server's share: one thread and a lock on Redis that nobody else wants, beside hiredis
+// with the same scripts. Server and client on one core: on two, the wake-ups of the cores decide.
+#include "clock.hpp"
+#include "contender.hpp"
+#include "place.hpp"
+#include "raw_redis.hpp"
+#include "redis_host.hpp"
+#include "rows.hpp"
+#include "tally.hpp"
+#include "turns.hpp"
+
+#include <fmt/format.h>
+#include <afar/client.hpp>
+#include <afar/hold.hpp>
+#include <afar/mutex.hpp>
+
+#include <chrono>
+
+namespace bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+void count_costs(afar_pairs& pairs, const syscall_counter& calls, report& out) {
+  constexpr int count = 2'000;
+  const auto heap = allocations();
+  const auto before = calls.count();
+  for (int i = 0; i < count; ++i) pairs.pair();
+  const auto after = calls.count();
+  out.add({.id = "P2 heap",
+           .what = "Redis, operator new per pair",
+           .afar = static_cast<double>(allocations() - heap) / count});
+  if (before && after)
+    out.add({.id = "P2 calls",
+             .what = "Redis, 1 thread, system calls per pair, unlock()",
+             .afar = static_cast<double>(*after - *before) / count,
+             .goal = {goal_kind::at_most, 4}});
+}
+
+}  // namespace
+
+void redis_one_thread(const options& o, report& out) {
+  const cores place = pick_cores();
+  const redis_host server{place.first};
+  const pinned here{place.first};
+  const syscall_counter calls;  // before the client's threads start
+  const afar::client client{server.url()};
+  afar::mutex awaited{client, "orders/42"};
+  afar_pairs pairs{"afar", client, "orders/43"};
+  raw_redis connection{server.url()};
+  const raw_pair raw = raw_pair::of(connection, "afar", "orders/44");
+
+  turns all;
+  const series& p1 =
+      all.add([&](nanoseconds t) { return rate(t, [&] { awaited.acquire().release(); }); });
+  const series& p2 = all.add([&](nanoseconds t) { return rate(t, [&] { pairs.pair(); }); });
+  const series& limit =
+      all.add([&](nanoseconds t) { return rate(t, [&] { raw.run(connection); }); });
+  all.run(o, 50ms);
+  out.add(compare("P1", "Redis, 1 thread, pairs/s, release awaited, same; hiredis, same scripts",
+                  p1, limit, {goal_kind::at_least, 0.95}));
+  out.add(compare("P2", "Redis, 1 thread, pairs/s, unlock(), same; hiredis, same scripts", p2,
+                  limit, {goal_kind::at_least, 1.35}));
+  count_costs(pairs, calls, out);
+}
+
+void redis_server_cpu(const options& o, report& out) {
+  const cores place = pick_cores();
+  const redis_host server{place.first};
+  const pinned here{place.first};
+  raw_redis connection{server.url()};
+  const raw_pair ours = raw_pair::of(connection, "afar", "cpu/afar");
+  const raw_pair tokens = raw_pair::of(connection, "redisson", "cpu/redisson");
+  const raw_pair plain = raw_pair::of_redisson(connection, "cpu/plain");
+
+  turns all;
+  const auto join = [&](const raw_pair& p) -> const series& {
+    return all.add([&](nanoseconds t) {  // microseconds per pair
+      std::int64_t pairs = 0;
+      const double before = server.cpu_ns();
+      rate(t, [&] {
+        p.run(connection);
+        ++pairs;
+      });
+      return (server.cpu_ns() - before) / static_cast<double>(pairs) / 1e3;
+    });
+  };
+  const series& afar = join(ours);
+  const series& hash_and_token = join(tokens);
+  const series& hash = join(plain);
+  all.run(o, 50ms);
+  out.add(compare("server CPU", "Redis, server's µs per pair, same; Redisson's hash, no token",
+                  afar, hash, {goal_kind::at_most, 1}));
+  out.add(compare("server CPU", "Redis, server's µs per pair, same; layout=redisson with token",
+                  afar, hash_and_token, {goal_kind::at_most, 1}));
+}
+
+}  // namespace bench

@@ -1,0 +1,166 @@
+// P3 and P3a: 64 callers of one client, each on a name of its own. The server has a core, all callers
+// share the other one.
+#include "clock.hpp"
+#include "place.hpp"
+#include "raw_redis.hpp"
+#include "redis_host.hpp"
+#include "rows.hpp"
+#include "turns.hpp"
+
+#include <fmt/format.h>
+#include <afar/asio.hpp>
+#include <afar/client.hpp>
+#include <afar/mutex.hpp>
+
+#include <asio/awaitable.hpp>
+#include <asio/co_spawn.hpp>
+#include <asio/detached.hpp>
+#include <asio/io_context.hpp>
+#include <asio/use_awaitable.hpp>
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+namespace {
+
+constexpr std::size_t callers = 64;
+
+// 64 threads that sleep between measurements; thread i calls pair(i).
+class crowd {
+ public:
+  explicit crowd(std::function<void(std::size_t)> pair) : pair_(std::move(pair)) {
+    for (std::size_t i = 0; i < callers; ++i) threads_.emplace_back([this, i] { work(i); });
+  }
+  ~crowd() {
+    gone_ = true;
+    begin_.arrive_and_wait();
+    for (std::thread& t : threads_) t.join();
+  }
+  crowd(const crowd&) = delete;
+  crowd& operator=(const crowd&) = delete;
+
+  // Pairs per second.
+  double run(nanoseconds time) {
+    done_ = 0;
+    over_ = false;
+    begin_.arrive_and_wait();
+    const auto start = now_ns();
+    sleep_for(time);
+    over_ = true;
+    end_.arrive_and_wait();
+    return static_cast<double>(done_.load()) * 1e9 / static_cast<double>(now_ns() - start);
+  }
+
+ private:
+  void work(std::size_t i) {
+    for (;;) {
+      begin_.arrive_and_wait();
+      if (gone_) return;
+      std::int64_t mine = 0;
+      for (; !over_.load(std::memory_order_relaxed); ++mine) pair_(i);
+      done_ += mine;
+      end_.arrive_and_wait();
+    }
+  }
+
+  const std::function<void(std::size_t)> pair_;
+  std::barrier<> begin_{callers + 1};
+  std::barrier<> end_{callers + 1};
+  std::atomic<bool> over_{false};
+  std::atomic<bool> gone_{false};
+  std::atomic<std::int64_t> done_{0};
+  std::vector<std::thread> threads_;
+};
+
+// afar and its limits in one layout.
+class layout_rows {
+ public:
+  layout_rows(const redis_host& server, const std::string& layout, turns& all)
+      : client_(server.url(layout)), batches_(server.url(), layout) {
+    for (std::size_t i = 0; i < callers; ++i) {
+      mutexes_.emplace_back(client_, fmt::format("{}/{}", layout, i));
+      raw_redis& c = connections_.emplace_back(server.url());
+      pairs_.push_back(raw_pair::of(c, layout, fmt::format("{}/raw/{}", layout, i)));
+    }
+    threads = &all.add([this](nanoseconds t) { return sharing_.run(t); });
+    coroutines = &all.add([this](nanoseconds t) { return run_coroutines(t); });
+    limit = &all.add([this](nanoseconds t) { return batches_.run(t); });
+    connections = &all.add([this](nanoseconds t) { return apart_.run(t); });
+  }
+
+  const series* threads;
+  const series* coroutines;
+  const series* limit;
+  const series* connections;
+
+ private:
+  static asio::awaitable<void> visit(const afar::mutex& m, std::int64_t end, std::int64_t& done) {
+    for (; now_ns() < end; ++done) co_await afar::async_acquire(m, asio::use_awaitable);
+  }
+
+  double run_coroutines(nanoseconds time) {
+    asio::io_context loop{1};
+    std::int64_t done = 0;
+    const auto start = now_ns();
+    for (const afar::mutex& m : mutexes_)
+      asio::co_spawn(loop, visit(m, start + time.count(), done), asio::detached);
+    loop.run();
+    return static_cast<double>(done) * 1e9 / static_cast<double>(now_ns() - start);
+  }
+
+  afar::client client_;
+  raw_batches batches_;
+  std::deque<afar::mutex> mutexes_;
+  std::deque<raw_redis> connections_;
+  std::vector<raw_pair> pairs_;
+  crowd sharing_{[this](std::size_t i) {
+    mutexes_[i].lock();
+    mutexes_[i].unlock();
+  }};
+  crowd apart_{[this](std::size_t i) { pairs_[i].run(connections_[i]); }};
+};
+
+}  // namespace
+
+void redis_many_callers(const options& o, report& out) {
+  const cores place = pick_cores();
+  const redis_host server{place.second};
+  const pinned here{place.first};
+  turns all;
+  const layout_rows afar{server, "afar", all};
+  const layout_rows redisson{server, "redisson", all};
+  all.run(o, o.per_round());  // whole rounds: the threads need time to find their pace
+
+  const auto threads = [](const char* layout, const char* beside) {
+    return fmt::format("Redis, 64 threads, 1 client, 64 names, {}'s layout, pairs/s, split; {}",
+                       layout, beside);
+  };
+  const auto coroutines = [](const char* layout) {
+    return fmt::format(
+        "Redis, 64 coroutines on 1 thread, {}'s layout, pairs/s, split; 2 batches "
+        "of 64 in flight",
+        layout);
+  };
+  out.add(compare("P3", threads("Redisson", "2 batches of 64 in flight"), *redisson.threads,
+                  *redisson.limit, {goal_kind::at_least, 0.70}));
+  out.add(compare("P3", threads("Redisson", "hiredis, 64 connections"), *redisson.threads,
+                  *redisson.connections, {goal_kind::at_least, 1.5}));
+  out.add(compare("P3", threads("afar", "Redisson's layout"), *afar.threads, *redisson.threads,
+                  {goal_kind::at_least, 1}));
+  out.add(compare("P3 limit", threads("afar", "2 batches of 64 in flight"), *afar.threads,
+                  *afar.limit, {}));
+  out.add(compare("P3 connections", threads("afar", "hiredis, 64 connections"), *afar.threads,
+                  *afar.connections, {}));
+  out.add(compare("P3a", coroutines("Redisson"), *redisson.coroutines, *redisson.limit,
+                  {goal_kind::at_least, 0.85}));
+  out.add(compare("P3a afar", coroutines("afar"), *afar.coroutines, *afar.limit, {}));
+}
+
+}  // namespace bench
