@@ -102,6 +102,8 @@ row one_name(const opener& open, unsigned threads, nanoseconds time) {
   });
 }
 
+constexpr std::chrono::seconds longest_start{10};
+
 row hand_off(const opener& open, nanoseconds time) {
   struct side {
     client locks;
@@ -110,6 +112,7 @@ row hand_off(const opener& open, nanoseconds time) {
   side sides[2] = {{open()}, {open()}};
   std::atomic<clock::rep> released{0};
   std::atomic<bool> over{false};
+  std::atomic<bool> seen{false};
   // Holds until the other waits, so that every grant is a hand-off.
   const auto play = [&](side& mine, const side& other) {
     durations gaps;
@@ -117,7 +120,10 @@ row hand_off(const opener& open, nanoseconds time) {
       const auto waiting = other.locks.stats().waited;
       mine.lock.lock();
       const auto now = clock::now().time_since_epoch().count();
-      if (const auto since = released.load()) gaps.emplace_back(now - since);
+      if (const auto since = released.load()) {
+        gaps.emplace_back(now - since);
+        seen = true;
+      }
       while (!over && other.locks.stats().waited == waiting) std::this_thread::yield();
       released = clock::now().time_since_epoch().count();
       mine.lock.unlock();
@@ -128,6 +134,9 @@ row hand_off(const opener& open, nanoseconds time) {
   auto theirs = std::async(std::launch::async, [&] { return play(sides[1], sides[0]); });
   auto mine = std::async(std::launch::async, [&] { return play(sides[0], sides[1]); });
   std::this_thread::sleep_for(time);
+  // On a busy machine the two may not even have begun: a figure of nothing would be none.
+  while (!seen && clock::now() - begun < time + longest_start)
+    std::this_thread::sleep_for(time / 10);
   over = true;
   durations all = mine.get();
   const durations more = theirs.get();
