@@ -39,7 +39,7 @@ int left_by(const interruption& end) {
 
 hold take_it(const client& locks, const run_plan& p, const interruption& end) {
   // A lock that is free is taken even if standard input is closed already.
-  hold mine = take_once(locks, p, boot_clock::time_point{}, {});
+  hold mine = try_take(locks, p);
   if (!mine && p.wait != milliseconds{0}) mine = take_once(locks, p, limit_of(p.wait), end.token());
   if (!mine) throw failure{exit_code::not_acquired, conflict(locks, p.name)};
   return mine;

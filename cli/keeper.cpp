@@ -52,10 +52,11 @@ int hold_and_run(const run_plan& p, hold lock, const signals& from, const termin
                 from,
                 tty,
                 front};
-  lost = supervision{p, lock, command, from, tty, front}.run();
+  supervision watch{p, lock, command, from, tty, front};
+  lost = watch.run();
   if (lost)
     return p.when_lost == run_plan::on_lost::kill ? number(exit_code::lost) : command.code();
-  keep_until(since + p.at_least, from, front);
+  if (!watch.asked_to_leave()) keep_until(since + p.at_least, from, front);
   std::error_code ec;
   lock.release(ec);
   if (ec == errc::unknown_outcome) message(p.name + ": the release was not confirmed");

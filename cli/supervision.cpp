@@ -146,6 +146,7 @@ void supervision::listen() {
 
 void supervision::hear(int signal) {
   if (signal == SIGCHLD) return;
+  asked_to_leave_ |= asks_to_leave(signal);
   if (signal == SIGCONT && in_foreground_) terminal_.give(child_.group());
   child_.send(signal);
 }

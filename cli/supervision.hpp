@@ -27,6 +27,8 @@ class supervision {
 
   // Returns when the group is gone. True: the lock was lost while the command ran.
   bool run();
+  // Whether a signal asked for the end, be it that the command did not hear it any more.
+  bool asked_to_leave() const noexcept { return asked_to_leave_; }
 
  private:
   using time_point = boot_clock::time_point;
@@ -57,6 +59,7 @@ class supervision {
   time_point due_{};  // left_over: SIGTERM; ending: SIGKILL
   bool in_foreground_;
   bool lost_ = false;
+  bool asked_to_leave_ = false;
 };
 
 }  // namespace afar::cli

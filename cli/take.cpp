@@ -23,6 +23,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+// How long -n asks an engine again that did not answer in time, and how often.
+constexpr std::chrono::seconds late_step{5};
+constexpr milliseconds between_tries{10};
+
 template <class Now, class Within, class Ever>
 hold take_by(const limit& by, Now now, Within within, Ever ever) {
   if (!by) return ever();
@@ -140,10 +144,24 @@ hold take_once(const client& c, const run_plan& p, const limit& by,
   throw failure{exit_code::usage, words_of(e) + way_in(c, p.name)};
 }
 
+hold try_take(const client& c, const run_plan& p) {
+  const auto patience = boot_clock::now() + late_step;
+  for (;;) {
+    try {
+      return take_once(c, p, boot_clock::time_point{}, {});
+    } catch (const lock_error& e) {
+      if (e.code() != errc::unavailable) throw;
+      if (p.wait != milliseconds{0}) return {};
+      if (boot_clock::now() >= patience) throw;
+      std::this_thread::sleep_for(between_tries);
+    }
+  }
+}
+
 taken take(const client& c, const run_plan& p, const signals& from, wire& front) {
   const limit by = limit_of(p.wait);
   // Most locks are free: then no thread is needed to listen.
-  if (hold got = take_once(c, p, boot_clock::time_point{}, {})) return {std::move(got), 0};
+  if (hold got = try_take(c, p)) return {std::move(got), 0};
   if (p.wait == milliseconds{0}) return {};
   for (;;) {
     listener ear{from, front};

@@ -26,6 +26,10 @@ limit limit_of(const std::optional<milliseconds>& wait);
 // to take a name that is something else.
 hold take_once(const client&, const run_plan&, const limit& by, const std::stop_token& stop);
 
+// The first attempt, without waiting. On a busy machine an engine may answer late, which says nothing of
+// the lock: -n asks it again for a while; with time to wait the hold is empty, and waiting goes on.
+hold try_take(const client&, const run_plan&);
+
 // An empty hold without a signal: not in time. Throws lock_error.
 taken take(const client&, const run_plan&, const signals&, wire&);
 

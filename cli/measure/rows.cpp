@@ -15,7 +15,6 @@ namespace afar::cli::bench {
 namespace {
 
 using clock = std::chrono::steady_clock;
-using namespace std::chrono_literals;
 using nanoseconds = std::chrono::nanoseconds;
 using durations = std::vector<nanoseconds>;
 
@@ -103,6 +102,8 @@ row one_name(const opener& open, unsigned threads, nanoseconds time) {
   });
 }
 
+constexpr std::chrono::seconds longest_start{10};
+
 row hand_off(const opener& open, nanoseconds time) {
   struct side {
     client locks;
@@ -111,7 +112,7 @@ row hand_off(const opener& open, nanoseconds time) {
   side sides[2] = {{open()}, {open()}};
   std::atomic<clock::rep> released{0};
   std::atomic<bool> over{false};
-  std::atomic<bool> handed{false};
+  std::atomic<bool> seen{false};
   // Holds until the other waits, so that every grant is a hand-off.
   const auto play = [&](side& mine, const side& other) {
     durations gaps;
@@ -121,7 +122,7 @@ row hand_off(const opener& open, nanoseconds time) {
       const auto now = clock::now().time_since_epoch().count();
       if (const auto since = released.load()) {
         gaps.emplace_back(now - since);
-        handed = true;
+        seen = true;
       }
       while (!over && other.locks.stats().waited == waiting) std::this_thread::yield();
       released = clock::now().time_since_epoch().count();
@@ -133,8 +134,9 @@ row hand_off(const opener& open, nanoseconds time) {
   auto theirs = std::async(std::launch::async, [&] { return play(sides[1], sides[0]); });
   auto mine = std::async(std::launch::async, [&] { return play(sides[0], sides[1]); });
   std::this_thread::sleep_for(time);
-  // A machine that is busy may need longer for the first one.
-  while (!handed && clock::now() - begun < 10s) std::this_thread::sleep_for(1ms);
+  // On a busy machine the two may not even have begun: a figure of nothing would be none.
+  while (!seen && clock::now() - begun < time + longest_start)
+    std::this_thread::sleep_for(time / 10);
   over = true;
   durations all = mine.get();
   const durations more = theirs.get();

@@ -41,9 +41,12 @@ auto on_executor(Handler handler, Body body) {
   auto executor = asio::get_associated_executor(handler, asio::system_executor{});
   return [handler = std::move(handler), body = std::move(body),
           work = asio::make_work_guard(executor)](std::error_code ec, auto... result) mutable {
-    const auto target = work.get_executor();
-    asio::post(target, [handler = std::move(handler), body = std::move(body),
-                        work = std::move(work), ec, ... result = std::move(result)]() mutable {
+    // Else the context could run the handler, find no more work and be destroyed by its owner while
+    // this thread is still inside post.
+    const auto until_posted = work;
+    asio::post(until_posted.get_executor(), [handler = std::move(handler), body = std::move(body),
+                                             work = std::move(work), ec,
+                                             ... result = std::move(result)]() mutable {
       // The slot must not reach into an operation that is over.
       if (auto slot = asio::get_associated_cancellation_slot(handler); slot.is_connected())
         slot.clear();

@@ -35,8 +35,8 @@ TEST_F(elections, have_one_leader_and_then_the_next) {
 }
 
 TEST_F(elections, stand_again_after_a_loss) {
-  auto p = start(
-      {"elect", "e", "--lease", "600ms", "--", "sh", "-c", "echo term $AFAR_TOKEN; sleep 60"});
+  auto p =
+      start({"elect", "e", "--lease", "3s", "--", "sh", "-c", "echo term $AFAR_TOKEN; sleep 60"});
   ASSERT_TRUE(p.says("term "));
   const auto first = election(locks, "e").current()->term;
   EXPECT_TRUE(evict(locks, "e", first));

@@ -66,7 +66,7 @@ TEST_F(holds, let_go_on_a_signal) {
 }
 
 TEST_F(holds, end_with_80_when_they_are_lost) {
-  auto p = start({"hold", "--lease", "600ms", "x"});
+  auto p = start({"hold", "--lease", "3s", "x"});
   const auto token = token_of(p);
   EXPECT_TRUE(evict(locks, "x", token));
   EXPECT_EQ(p.ends(), 80);

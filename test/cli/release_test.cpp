@@ -22,7 +22,7 @@ class release : public verbs {
 };
 
 TEST_F(release, breaks_the_hold_and_tells_the_victim) {
-  const client victim = stage.client({.lease = slowness * 300ms});
+  const client victim = stage.client({.lease = slowness * 3s});
   const hold mine = mutex(victim, "x").acquire();
   const auto a =
       run({"release", "x", "--token", std::to_string(mine.token()), "--reason", "stuck"});
@@ -33,7 +33,7 @@ TEST_F(release, breaks_the_hold_and_tells_the_victim) {
 }
 
 TEST_F(release, is_told_to_a_command_that_runs_under_the_lock) {
-  auto p = start({"run", "--lease", "600ms", "x", "--", "sh", "-c", "echo up; sleep 60"});
+  auto p = start({"run", "--lease", "3s", "x", "--", "sh", "-c", "echo up; sleep 60"});
   ASSERT_TRUE(p.says("up"));
   const auto token = inspect(locks, "x")->holders.front().token;
   EXPECT_EQ(run({"release", "x", "--token", std::to_string(token), "--reason", "stuck"}).code, 0);

@@ -1,4 +1,6 @@
 // The tables of options and exit codes of docs/cli.md, row by row, on a terminal and without one.
+#include "engines/embedded/keys.hpp"
+#include "process/actor.hpp"
 #include "program.hpp"
 
 #include "support/patience.hpp"
@@ -244,8 +246,8 @@ TEST_P(run_table, at_least_keeps_the_lock_after_a_short_command) {
   EXPECT_GE(time_of([&] { code = code_of({"run", "--at-least", "400ms", "x", "-c", "exit 3"}); }),
             400ms);
   EXPECT_EQ(code, 3);
-  auto p = run({"run", "--at-least", "1h", "x", "-c", "exit 4"});
-  ASSERT_TRUE(stage.becomes("x", 1, 0));
+  auto p = run({"run", "--at-least", "1h", "x", "-c", "echo ends; exit 4"});
+  ASSERT_TRUE(p.says("ends"));
   // The command has ended when its keeper has no child left.
   ASSERT_TRUE(eventually([&] {
     const auto keeper = children_of(p.pid());
@@ -255,6 +257,34 @@ TEST_P(run_table, at_least_keeps_the_lock_after_a_short_command) {
   p.signal(SIGTERM);
   EXPECT_EQ(p.ends(), 4) << "a signal cuts it short";
   EXPECT_TRUE(stage.becomes("x", 0, 0));
+}
+
+// The command may have ended, unseen yet, when the signal comes: then nobody else hears it.
+TEST_P(run_table, at_least_is_cut_short_by_a_signal_that_came_before) {
+  auto p = run({"run", "--at-least", "1h", "x", "-c", "echo in; read line"});
+  ASSERT_TRUE(p.says("in\n"));
+  p.signal(SIGTERM);
+  EXPECT_EQ(p.ends(), 128 + SIGTERM);
+}
+
+// A process that is stopped, or has no CPU for a while, in the middle of a step.
+TEST_P(run_table, a_late_engine_is_waited_for) {
+  std::string neighbour = "y";  // in the shard of x, and so behind the same gate
+  const auto shard = [](const std::string& name) { return engines::embedded::site{name}.shard(); };
+  while (shard(neighbour) != shard("x")) neighbour += 'y';
+  actor blocker{stage};
+  blocker.arm("embedded.acquire.before_commit:stop");
+  blocker.send_acquire("mutex", neighbour);
+  ASSERT_TRUE(blocker.stops());
+  auto waits = run({"run", "x", "-c", "echo ran"});
+  auto tries = run({"run", "-n", "-s", "x", "-c", "echo ran"});
+  hold_still(500ms);  // ten times as long as a try waits for a step
+  EXPECT_TRUE(waits.running()) << waits.out() << waits.err();
+  EXPECT_TRUE(tries.running()) << tries.out() << tries.err();
+  blocker.resume();
+  EXPECT_EQ(waits.ends(), 0) << waits.out() << waits.err();
+  const int code = tries.ends();
+  EXPECT_TRUE(code == 0 || code == 75) << code << tries.out() << tries.err();
 }
 
 TEST_P(run_table, another_code_when_it_was_not_acquired) {
