@@ -46,6 +46,7 @@ void one_server::open(spi::time_point by, const std::string& printable) {
     answered.await(printable);  // a request ends by its deadline, and says why
   } catch (const lock_error& away) {
     if (!may_be_away_ || away.code() != errc::unavailable) throw;
+    away_ = true;
     return hear();  // when it comes
   }
   hear();

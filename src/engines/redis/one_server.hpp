@@ -17,6 +17,7 @@ class one_server final : public servers {
 
   void open(spi::time_point by, const std::string& printable) override;
   void close() noexcept override;
+  bool away() const noexcept override { return away_; }
   void submit(std::unique_ptr<request> r, way over) override {
     (over == way::commands ? commands_ : renewals_)->submit(std::move(r));
   }
@@ -41,6 +42,7 @@ class one_server final : public servers {
   std::shared_ptr<link> renewals_;
   const std::shared_ptr<subscriber> told_;
   const bool may_be_away_;  // of a quorum, which opens without it
+  bool away_ = false;
 };
 
 }  // namespace afar::engines::redis

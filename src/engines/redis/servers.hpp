@@ -23,6 +23,7 @@ class servers {
   // Connects; throws lock_error if that is not possible by then, or must be refused.
   virtual void open(spi::time_point by, const std::string& printable) = 0;
   virtual void close() noexcept = 0;
+  virtual bool away() const noexcept { return false; }  // opened all the same
 
   // A script goes to the server of its first key.
   virtual void submit(std::unique_ptr<request>, way = way::commands) = 0;
