@@ -34,7 +34,8 @@ function(afar_own_code target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE -Wno-restrict)   # false alarms in GCC 12, PR105651
     if(AFAR_SANITIZE)
-      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized)   # same, with -fsanitize
+      # Same, with -fsanitize; the second on coroutines.
+      target_compile_options(${target} PRIVATE -Wno-maybe-uninitialized -Wno-mismatched-new-delete)
     endif()
   endif()
   if(AFAR_WERROR)

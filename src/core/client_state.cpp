@@ -1,7 +1,8 @@
 #include "core/client_state.hpp"
 
 #include "core/notifier.hpp"
-#include "core/timers.hpp"
+
+#include <afar/spi/own_thread.hpp>
 
 namespace afar::detail {
 
@@ -12,7 +13,7 @@ client_state::~client_state() {
     return;
   }
   // Closing waits for afar's own threads, so it must not happen on one of them.
-  if (on_own_thread())
+  if (spi::own_thread)
     notifier::shared().post([c = std::move(core_)] { c->close(); });
   else
     core_->close();

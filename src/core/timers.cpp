@@ -6,6 +6,8 @@
 
 #include "core/fork_guard.hpp"
 
+#include <afar/spi/own_thread.hpp>
+
 #include <pthread.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -21,8 +23,6 @@
 
 namespace afar::detail {
 namespace {
-
-thread_local bool own_thread = false;
 
 constexpr auto never = boot_clock::time_point::max();
 
@@ -147,14 +147,11 @@ timers::id timers::at(boot_clock::time_point when, function<void()> f) {
 
 bool timers::cancel(id which) noexcept { return impl_->remove(which); }
 
-bool on_own_thread() noexcept { return own_thread; }
-void mark_own_thread() noexcept { own_thread = true; }
-
 void start_own_thread(const char* name, function<void()> body) {
   const all_signals_blocked quiet;
   std::thread{[name, body = std::move(body)]() mutable {
     ::pthread_setname_np(::pthread_self(), name);
-    mark_own_thread();
+    spi::own_thread = true;
     body();
   }}.detach();
 }

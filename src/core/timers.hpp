@@ -34,13 +34,9 @@ class timers {
   std::unique_ptr<impl> impl_;
 };
 
-// True on the threads that afar itself made (timer, notifier, engine threads that say so): there a
-// client must not be closed, because closing waits for these very threads.
-bool on_own_thread() noexcept;
-void mark_own_thread() noexcept;
-
-// Starts a detached thread that is marked so, has this name (at most 15 bytes) and takes no signals:
-// those belong to the user's threads. Throws std::system_error if there is no thread to be had.
+// Starts a detached thread that is an own_thread (afar/spi/own_thread.hpp), has this name (at most 15
+// bytes) and takes no signals: those belong to the user's threads. Throws std::system_error if there
+// is no thread to be had.
 void start_own_thread(const char* name, function<void()> body);
 
 }  // namespace afar::detail

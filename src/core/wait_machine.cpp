@@ -94,8 +94,9 @@ wait_machine::action wait_machine::on_wake() {
 wait_machine::action wait_machine::on_timer(time_point now) {
   if (now < wake_at()) return action::none;
   if (state_ == state::asleep) {
-    if (now >= limits_.deadline && std::exchange(last_try_, true))
-      return give_up(too_late(now), now);
+    if (now < limits_.deadline) return begin_attempt();
+    if (std::exchange(last_try_, true)) return give_up(too_late(now), now);
+    give_up_at_ = later(now, limits_.grace);  // whole, also for a thread that woke up late
     return begin_attempt();
   }
   if (reported_ || state_ == state::over) return action::none;
@@ -151,7 +152,8 @@ wait_machine::time_point wait_machine::wake_at() const {
       return std::min(limits_.deadline, retry_at_);
     case state::attempting:
     case state::watching:
-      return reported_ ? time_point::max() : later(limits_.deadline, limits_.grace);
+      if (reported_) return time_point::max();
+      return last_try_ ? give_up_at_ : later(limits_.deadline, limits_.grace);
     case state::withdrawing:
       return reported_ ? time_point::max() : give_up_at_;
     case state::idle:

@@ -27,7 +27,7 @@ constexpr const char* default_urls =
     " local: file://{temp}/store"
 #endif
 #if defined(AFAR_WITH_REDIS)
-    " redis://{redis}"
+    " redis://{redis} faulty+redis://{redis}"
 #endif
     ;
 

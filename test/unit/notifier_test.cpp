@@ -4,6 +4,8 @@
 #include "support/patience.hpp"
 #include "support/threads.hpp"
 
+#include <afar/spi/own_thread.hpp>
+
 #include <gtest/gtest.h>
 #include <pthread.h>
 
@@ -42,7 +44,7 @@ std::size_t notifier_threads() {
 }
 
 TEST(notifier, runs_callbacks_on_a_marked_thread_of_its_own) {
-  EXPECT_TRUE(on_notifier_thread([] { return on_own_thread(); }));
+  EXPECT_TRUE(on_notifier_thread([] { return spi::own_thread; }));
   EXPECT_NE(on_notifier_thread([] { return std::this_thread::get_id(); }),
             std::this_thread::get_id());
 }

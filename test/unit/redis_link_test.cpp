@@ -1,7 +1,10 @@
 // The connection: what breaks it, what it does then, and what it never does.
 #include "redis_fixture.hpp"
 
+#include <afar/spi/own_thread.hpp>
+
 #include <atomic>
+#include <future>
 #include <string>
 #include <thread>
 #include <vector>
@@ -86,6 +89,42 @@ TEST_F(redis_link, carries_the_steps_of_many_threads) {
     });
   for (auto& t : all) t.join();
   EXPECT_EQ(change(*engine, add(0, name)).reply.value, threads * steps);
+}
+
+// Else a client that ends in a completion would hold up all others of the process.
+TEST_F(redis_link, completes_on_a_thread_where_no_client_is_closed) {
+  std::promise<bool> own;
+  const spi::cell_change ch = add(1, name);
+  engine->change(ch, never, [&](const spi::status&, const spi::cell_reply&) {
+    own.set_value(spi::own_thread);
+  });
+  EXPECT_TRUE(own.get_future().get());
+}
+
+TEST_F(redis_link, accepts_the_first_step_of_a_connection_from_its_own_thread) {
+  spi::claim held = claim_of(1, name);
+  ASSERT_FALSE(acquire(*engine, held).status);
+  spi::claim* const one = &held;
+  std::promise<spi::status> renewed;
+  engine->watch("s" + name, [&](const spi::status&, const spi::watch_reply&) {
+    EXPECT_TRUE(spi::own_thread);
+    engine->renew({&one, 1}, boot_clock::now() + long_time,
+                  [&](std::size_t, spi::status s, const spi::renew_reply&) {
+                    renewed.set_value(std::move(s));
+                  });
+  });
+  auto answer = renewed.get_future();
+  ASSERT_EQ(answer.wait_for(long_time), std::future_status::ready);
+  EXPECT_FALSE(answer.get());
+}
+
+TEST_F(redis_link, serves_others_while_one_engine_is_closed) {
+  auto other = open_engine(server->url(), up);
+  other->close();
+  EXPECT_EQ(add_one(), 1);
+  other = open_engine(server->url(), up);
+  EXPECT_FALSE(change(*other, add(1, name)).status);
+  EXPECT_EQ(add_one(), 3);
 }
 
 TEST_F(redis_link, answers_everything_when_it_is_closed) {

@@ -4,6 +4,8 @@
 #include "support/patience.hpp"
 #include "support/threads.hpp"
 
+#include <afar/spi/own_thread.hpp>
+
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/wait.h>
@@ -172,8 +174,8 @@ TEST(timers, run_or_cancel_each_of_thousands_from_many_threads_exactly_once) {
 }
 
 TEST(timers, have_one_thread_with_a_name_a_mark_and_no_signals) {
-  EXPECT_FALSE(on_own_thread());
-  EXPECT_TRUE(on_timer_thread([] { return on_own_thread(); }));
+  EXPECT_FALSE(spi::own_thread);
+  EXPECT_TRUE(on_timer_thread([] { return spi::own_thread; }));
   EXPECT_EQ(on_timer_thread([] {
               char name[16] = {};
               ::pthread_getname_np(::pthread_self(), name, sizeof name);

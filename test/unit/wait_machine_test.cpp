@@ -89,6 +89,18 @@ TEST(wait_machine, tries_once_more_when_the_deadline_passes_asleep) {
   EXPECT_EQ(m.result().code, errc::timed_out);
 }
 
+TEST(wait_machine, gives_the_last_try_its_whole_grace_when_it_woke_up_late) {
+  auto m = asleep();
+  const auto late = t0 + 5s;
+  EXPECT_EQ(m.on_timer(late), action::attempt);
+  EXPECT_EQ(m.wake_at(), late + 50ms);
+  EXPECT_EQ(m.on_timer(late + 40ms), action::none);
+  EXPECT_EQ(m.on_attempt({}, refused(), late + 45ms), action::withdraw);
+  EXPECT_EQ(m.wake_at(), late + 95ms);
+  EXPECT_EQ(m.on_withdrawn(), action::finish);
+  EXPECT_EQ(m.result().code, errc::timed_out);
+}
+
 TEST(wait_machine, attempts_again_by_the_time_that_the_engine_named) {
   auto m = waiting(t0 + 10s);
   m.start();

@@ -22,7 +22,8 @@ std::uint32_t database_number(std::string_view text) {
   const char* end = text.data() + text.size();
   const auto [stop, failed] = std::from_chars(text.data(), end, n);
   if (failed != std::errc{} || stop != end)
-    throw std::invalid_argument{"\"" + std::string{text} + "\" is no number of a database"};
+    // Not shown: "redis:user:password@host" is all path.
+    throw std::invalid_argument{"the path is no number of a database: redis://host:port/0"};
   return n;
 }
 

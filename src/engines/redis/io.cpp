@@ -1,8 +1,11 @@
 #include "engines/redis/io.hpp"
 
+#include "engines/this_process.hpp"
+
+#include <afar/spi/own_thread.hpp>
+
 #include <pthread.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <mutex>
@@ -26,26 +29,15 @@ class signals_off {
   sigset_t before_{};
 };
 
-struct process {
-  const pid_t id = ::getpid();
+struct shared {
   std::mutex m;
   std::shared_ptr<io> current;  // null: no engine
 };
 
-// A child leaks its parent's, whose mutex may be held for ever by a thread that the child has not.
-process& this_process() {
-  static std::atomic<process*> at{nullptr};
-  process* seen = at.load();
-  if (seen && seen->id == ::getpid()) return *seen;
-  auto mine = std::make_unique<process>();
-  if (at.compare_exchange_strong(seen, mine.get())) return *mine.release();
-  return *seen;
-}
-
 }  // namespace
 
 std::shared_ptr<io> io::join() {
-  process& here = this_process();
+  auto& here = this_process<shared>();
   const std::lock_guard lock{here.m};
   if (!here.current) {
     std::shared_ptr<io> made{new io};
@@ -61,6 +53,7 @@ void io::start(const std::shared_ptr<io>& made) {
   // Detached: the last owner of the engine may be a callback on this very thread.
   std::thread{[made] {
     pthread_setname_np(pthread_self(), "afar-redis");
+    spi::own_thread = true;
     made->id_ = std::this_thread::get_id();
     made->context_.run();
     made->ended_ = true;
@@ -69,7 +62,7 @@ void io::start(const std::shared_ptr<io>& made) {
 }
 
 void io::leave() noexcept {
-  process& here = this_process();
+  auto& here = this_process<shared>();
   {
     const std::lock_guard lock{here.m};
     if (--engines_ > 0) return;

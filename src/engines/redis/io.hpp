@@ -34,7 +34,7 @@ class io {
   asio::executor_work_guard<asio::io_context::executor_type> work_;
   std::atomic<std::thread::id> id_;
   std::atomic<bool> ended_{false};
-  std::size_t engines_ = 0;  // guarded by the mutex of this process
+  std::size_t engines_ = 0;  // guarded by the mutex in io.cpp
 };
 
 }  // namespace afar::engines::redis

@@ -3,6 +3,7 @@
 
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
+#include <asio/post.hpp>
 #include <asio/redirect_error.hpp>
 #include <asio/use_awaitable.hpp>
 
@@ -30,16 +31,17 @@ spi::milliseconds jittered(spi::milliseconds d) {
 
 }  // namespace
 
-// m_ held. (inv 4) Posted: on the engine's own thread they would begin here and now, with m_ held.
+// m_ held, so it only posts: on the engine's thread a coroutine would begin at once. (inv 4)
 void link::call_tick() {
-  const bool dial = !std::exchange(dialing_, true);
-  const bool look = !std::exchange(ticking_, true);
-  if (!dial && !look) return;
-  asio::post(io_->context(), [self = shared_from_this(), dial, look] {
-    auto& on = self->io_->context();
-    if (dial) asio::co_spawn(on, [self] { return self->keep_connected(); }, asio::detached);
-    if (look) asio::co_spawn(on, [self] { return self->tick(); }, asio::detached);
-  });
+  const auto start = [this](auto coroutine) {
+    asio::post(io_->context(), [self = shared_from_this(), coroutine] {
+      asio::co_spawn(
+          self->io_->context(), [self, coroutine] { return (self.get()->*coroutine)(); },
+          asio::detached);
+    });
+  };
+  if (!std::exchange(dialing_, true)) start(&link::keep_connected);
+  if (!std::exchange(ticking_, true)) start(&link::tick);
 }
 
 // ---- dialing ------------------------------------------------------------------------------------

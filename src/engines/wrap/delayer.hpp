@@ -1,13 +1,9 @@
-// Runs things later, on a thread of its own that starts with the first of them.
+// Runs things later. All delayers of a process share one thread, which starts with the first job.
 #pragma once
 
 #include <afar/detail/function.hpp>
 
 #include <chrono>
-#include <condition_variable>
-#include <map>
-#include <mutex>
-#include <thread>
 
 namespace afar::engines::wrap {
 
@@ -23,17 +19,11 @@ class delayer {
   // After close() the job runs at once, on the caller's thread.
   void run_after(std::chrono::microseconds, job);
 
-  // Runs what is left without further delay, and returns when the last of it has returned.
+  // Runs what is left on the caller's thread, and returns when the last of it has returned.
   void close() noexcept;
 
  private:
-  void loop();
-
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::multimap<std::chrono::steady_clock::time_point, job> jobs_;
-  bool closed_ = false;
-  std::thread thread_;
+  bool closed_ = false;  // guarded by the thread's mutex
 };
 
 }  // namespace afar::engines::wrap
