@@ -25,6 +25,7 @@ class one_server final : public servers {
   void submit_to(std::size_t, std::unique_ptr<request> r) override {
     commands_->submit(std::move(r));
   }
+  void examine_group(spi::time_point, spi::done<std::vector<finding>> then) override;
   void watch(std::string channel, spi::done<spi::watch_reply> done) override {
     told_->watch(std::move(channel), std::move(done));
   }
