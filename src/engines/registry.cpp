@@ -52,10 +52,12 @@ constexpr scheme schemes[] = {
 #ifdef AFAR_WITH_REDIS
     {"redis", open_redis, redis_options},
     {"redis+cluster", open_redis, redis_options},
+    {"redis+quorum", open_redis_quorum, redis_options},
     {"redis+sentinel", open_redis, redis_options},
     {"redis+unix", open_redis, redis_options},
     {"rediss", open_redis, redis_options},
     {"rediss+cluster", open_redis, redis_options},
+    {"rediss+quorum", open_redis_quorum, redis_options},
     {"rediss+sentinel", open_redis, redis_options},
 #endif
     {{}, nullptr, {}},  // an array has at least one element

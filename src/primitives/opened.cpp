@@ -22,7 +22,8 @@ std::shared_ptr<client_state> opened(const client& c, spi::kind kind, const std:
   const auto& about = state->get().about();
   if ((about.kinds & spi::bit(kind)) == 0)
     throw lock_error(errc::unsupported, name,
-                     std::string{about.name} + " has no " + std::string{word(kind)});
+                     std::string{about.name} + " has no " + std::string{word(kind)} +
+                         (about.why_not.empty() ? "" : ": ") + std::string{about.why_not});
   return state;
 }
 

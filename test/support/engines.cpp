@@ -1,7 +1,7 @@
 #include "support/engines.hpp"
 
 #include "support/process.hpp"
-#include "support/redis_server.hpp"
+#include "support/redis_places.hpp"
 
 #include <unistd.h>
 
@@ -56,11 +56,11 @@ class run final : public ::testing::Environment {
   }
   const std::string& temp() const noexcept { return temp_; }
   std::size_t threads() const noexcept { return threads_; }
-  // Started by the first test that wants it.
-  const redis_server& redis() {
+  // The address of servers of this kind, which the first test that wants them starts.
+  std::string redis(std::string_view kind) {
     const std::lock_guard lock{mutex_};
-    if (!redis_) redis_ = std::make_unique<redis_server>();
-    return *redis_;
+    if (!redis_) redis_ = std::make_unique<redis_places>();
+    return redis_->address(kind);
   }
 
  private:
@@ -68,7 +68,7 @@ class run final : public ::testing::Environment {
   std::string temp_;
   std::string runtime_;
   std::mutex mutex_;
-  std::unique_ptr<redis_server> redis_;
+  std::unique_ptr<redis_places> redis_;
 };
 
 // gtest owns it; made before main, used from SetUp on.
@@ -107,7 +107,8 @@ std::string filled_in(std::string url) {
       url.replace(at, mark.size(), value());
   };
   fill("{temp}", [] { return this_run->temp(); });
-  fill("{redis}", [] { return "127.0.0.1:" + std::to_string(this_run->redis().port()); });
+  for (const std::string_view kind : redis_places::kinds)
+    fill("{" + std::string{kind} + "}", [&] { return this_run->redis(kind); });
   return url;
 }
 

@@ -27,11 +27,11 @@ std::string listed(const std::vector<std::unique_ptr<redis_server>>& all) {
   return hosts;
 }
 
-redis_server& with_port(const std::vector<std::unique_ptr<redis_server>>& all,
+redis_server* with_port(const std::vector<std::unique_ptr<redis_server>>& all,
                         const std::string& port) {
   for (const auto& s : all)
-    if (std::to_string(s->port()) == port) return *s;
-  throw std::runtime_error{"no server has the port " + port};
+    if (std::to_string(s->port()) == port) return s.get();
+  return nullptr;
 }
 
 }  // namespace
@@ -72,10 +72,19 @@ sentinel_group::sentinel_group(nerves how) {
 std::string sentinel_group::url() const { return "redis+sentinel://" + listed(sentinels) + "/m"; }
 
 redis_server& sentinel_group::master() const {
-  std::istringstream answer{sentinels[0]->ask({"SENTINEL", "get-master-addr-by-name", "m"})};
-  std::string line;
-  for (int i = 0; i < 5; ++i) std::getline(answer, line);  // *2 $9 host $5 port
-  return with_port(servers, line.substr(0, line.find('\r')));
+  redis_server* found = nullptr;
+  need(eventually(
+           [&] {
+             std::istringstream answer{
+                 sentinels[0]->ask({"SENTINEL", "get-master-addr-by-name", "m"})};
+             std::string line;
+             for (int i = 0; i < 5; ++i) std::getline(answer, line);  // *2 $9 host $5 port
+             found = with_port(servers, line.substr(0, line.find('\r')));
+             return found != nullptr;
+           },
+           20s),
+       "the Sentinel names no master");
+  return *found;
 }
 
 bool sentinel_group::promoted_after(const redis_server& old) const {
@@ -148,14 +157,23 @@ redis_server& redis_cluster::alive() const {
 
 // Asks for the key until nobody says MOVED.
 redis_server& redis_cluster::master_of(const std::string& key) const {
-  redis_server* at = &alive();
-  for (int hops = 0; hops < 5; ++hops) {
-    const std::string answer = at->ask({"EXISTS", key});
-    if (!answer.starts_with("-MOVED")) return *at;
-    const auto colon = answer.rfind(':');
-    at = &with_port(servers, answer.substr(colon + 1, answer.find('\r') - colon - 1));
-  }
-  return *at;
+  redis_server* found = nullptr;
+  const auto follow = [&] {
+    redis_server* at = &alive();
+    for (int hops = 0; at && hops < 5; ++hops) {
+      const std::string answer = at->ask({"EXISTS", key});
+      if (answer.starts_with(":")) {
+        found = at;
+        return true;
+      }
+      if (!answer.starts_with("-MOVED")) return false;
+      const auto colon = answer.rfind(':');
+      at = with_port(servers, answer.substr(colon + 1, answer.find('\r') - colon - 1));
+    }
+    return false;
+  };
+  need(eventually(follow, 30s), "nobody serves the key");
+  return *found;
 }
 
 bool redis_cluster::promoted_after(const redis_server& old, const std::string& key) const {

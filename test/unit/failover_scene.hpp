@@ -10,7 +10,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <iostream>
 #include <memory>
@@ -34,15 +34,23 @@ class failover_scene {
   void run(Kill kill, Promoted promoted) {
     hold held = mutex(holder_, name_).acquire();
     std::uint64_t last = held.token();
-    std::vector<std::thread> threads;
+    std::vector<std::jthread> threads;  // who waits goes on, whatever fails here
     for (auto& c : clients_)
       threads.emplace_back([&] {
         const hold h = mutex(*c, name_).acquire();
         const std::lock_guard lock{m_};
         tokens_.push_back(h.token());
-        if (!released_ && held.valid()) ++doubles_;
+        if (released_ || !held.valid()) return;
+        ++doubles_;
+        std::cout << "granted " << ms(std::chrono::steady_clock::now() - killed_)
+                  << " ms after the kill, while the first holder believes to have it for another "
+                  << ms(held.valid_until() - boot_clock::now()) << " ms" << std::endl;
       });
     for (auto& c : clients_) EXPECT_TRUE(has_waited(*c));
+    {
+      const std::lock_guard lock{m_};
+      killed_ = std::chrono::steady_clock::now();
+    }
     kill();
     const bool taken_over = promoted();
     EXPECT_TRUE(taken_over);
@@ -70,6 +78,7 @@ class failover_scene {
     o.patience = 60s;
     return o;
   }
+  static long ms(std::chrono::nanoseconds d) { return static_cast<long>(d / 1ms); }
   std::size_t granted() {
     const std::lock_guard lock{m_};
     return tokens_.size();
@@ -80,6 +89,7 @@ class failover_scene {
   std::vector<std::unique_ptr<client>> clients_;
   std::mutex m_;
   std::vector<std::uint64_t> tokens_;
+  std::chrono::steady_clock::time_point killed_;
   int doubles_ = 0;
   bool released_ = false;
 };

@@ -48,6 +48,10 @@ TEST_F(redis_cluster_test, spreads_names_over_its_servers_and_lists_them_all) {
   EXPECT_EQ(on.size(), 3U);
   EXPECT_EQ(survey(c).size(), 50U);
   EXPECT_NO_THROW(collect(c));
+  const auto rows = examine(c);
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows[0].topic, "cluster");
+  EXPECT_EQ(rows[0].how, finding::grade::ok) << rows[0].text;
 }
 
 TEST_F(redis_cluster_test, opens_by_any_server_that_is_up) {

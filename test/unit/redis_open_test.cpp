@@ -1,6 +1,7 @@
 // What a client is refused when it opens, and in which words.
 #include "redis_fixture.hpp"
 #include "support/errors.hpp"
+#include "support/redis_places.hpp"
 
 #include "support/waiting.hpp"
 
@@ -40,8 +41,8 @@ TEST(redis_open, says_that_the_server_has_no_connection_left) {
   const client first{s.url()};
   s.ask({"CONFIG", "SET", "maxclients", "2"});
   recording_host up;
-  const auto f = failure_of(
-      [&] { engines::open(detail::parse_url(s.url()), up, boot_clock::now() + 100ms); });
+  const auto f =
+      failure_of([&] { engines::open(detail::parse_url(s.url()), up, boot_clock::now() + 100ms); });
   EXPECT_EQ(f.code, errc::unavailable);
   EXPECT_NE(f.message.find("maxclients"), std::string::npos) << f.message;
 }
@@ -76,7 +77,7 @@ TEST(redis_open, serves_a_user_of_the_acl) {
 
 TEST(redis_open, needs_no_more_rights_than_documented) {
   const redis_server s;
-  ASSERT_EQ(s.ask(least_rights), "+OK\r\n");
+  ASSERT_EQ(s.ask(least_rights("worker", "pw", "app:")), "+OK\r\n");
   const client one{"redis://worker:pw@" + address_of(s) + "?prefix=app:"};
   const client two{"redis://worker:pw@" + address_of(s) + "?prefix=app:"};
   {

@@ -22,6 +22,11 @@ TEST(redis_sentinel, finds_the_master_by_any_of_them) {
   const client c{g.url()};
   EXPECT_EQ(counter(c, "c").fetch_add(1), 0);
   EXPECT_EQ(counter(client{g.master().url()}, "c").load(), 1) << "the master has it";
+  const auto rows = examine(c);
+  ASSERT_FALSE(rows.empty());
+  EXPECT_EQ(rows[0].topic, "sentinel");
+  EXPECT_EQ(rows[0].how, finding::grade::ok) << rows[0].text;
+  EXPECT_NE(rows[0].text.find("3 usable Sentinels"), std::string::npos) << rows[0].text;
   g.sentinels[0]->stop();
   EXPECT_EQ(counter(client{g.url()}, "c").load(), 1) << "the next Sentinel answers";
   const auto wrong = opening("redis+sentinel://" + g.sentinels[1]->address() + "/other");

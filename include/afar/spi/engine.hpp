@@ -344,6 +344,7 @@ class host {
 struct traits {
   std::string_view name;
   std::uint32_t kinds = every_kind;
+  std::string_view why_not = {};     // other kinds are missing
   std::uint32_t token_block = 0;     // tokens that one grant may reserve for local hand-off
   milliseconds waiter_lease{5'000};  // how long a silent waiter keeps its place
   milliseconds poll{1'000};

@@ -23,7 +23,7 @@ std::uint32_t database_number(std::string_view text) {
   const auto [stop, failed] = std::from_chars(text.data(), end, n);
   if (failed != std::errc{} || stop != end)
     // Not quoted: in a URL without "//" this is where the password is.
-    throw std::invalid_argument{"the path is no number of a database"};
+    throw std::invalid_argument{"the path is no number of a database: redis://host:port/0"};
   return n;
 }
 

@@ -39,6 +39,7 @@ class cluster final : public servers,
   bool spread() const noexcept override { return true; }
   std::size_t count() override;
   void submit_to(std::size_t number, std::unique_ptr<request>) override;
+  void examine_group(spi::time_point by, spi::done<std::vector<finding>> then) override;
   void watch(std::string channel, spi::done<spi::watch_reply> done) override {
     told_->watch(std::move(channel), std::move(done));
   }

@@ -17,6 +17,7 @@ class one_server final : public servers {
 
   void open(spi::time_point by, const std::string& printable) override;
   void close() noexcept override;
+  bool away() const noexcept override { return away_; }
   void submit(std::unique_ptr<request> r, way over) override {
     (over == way::commands ? commands_ : renewals_)->submit(std::move(r));
   }
@@ -24,6 +25,7 @@ class one_server final : public servers {
   void submit_to(std::size_t, std::unique_ptr<request> r) override {
     commands_->submit(std::move(r));
   }
+  void examine_group(spi::time_point, spi::done<std::vector<finding>> then) override;
   void watch(std::string channel, spi::done<spi::watch_reply> done) override {
     told_->watch(std::move(channel), std::move(done));
   }
@@ -41,6 +43,7 @@ class one_server final : public servers {
   std::shared_ptr<link> renewals_;
   const std::shared_ptr<subscriber> told_;
   const bool may_be_away_;  // of a quorum, which opens without it
+  bool away_ = false;
 };
 
 }  // namespace afar::engines::redis

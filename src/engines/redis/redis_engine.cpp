@@ -139,7 +139,16 @@ void redis_engine::evict(const spi::resource& what, const spi::owner_id& owner, 
 }
 
 void redis_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
-  redis::examine(servers_, to_.login, how_.channel, by, std::move(done));
+  servers_->examine_group(
+      by, [servers = servers_, login = to_.login, channel = how_.channel, by,
+           done = std::move(done)](const spi::status&, std::vector<finding> group) mutable {
+        redis::examine(servers, login, channel, by,
+                       [group = std::move(group), done = std::move(done)](
+                           spi::status s, std::vector<finding> rows) mutable {
+                         rows.insert(rows.begin(), group.begin(), group.end());
+                         done(std::move(s), std::move(rows));
+                       });
+      });
 }
 
 void redis_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {

@@ -28,6 +28,8 @@ class redis_engine final : public spi::engine {
   ~redis_engine() override;
 
   const spi::traits& about() const noexcept override { return about_; }
+  // A voter that was away when it was opened, and is dialed in the background.
+  bool away() const noexcept { return servers_->away(); }
   void acquire(spi::claim&, spi::time_point by, spi::done<spi::acquire_reply>) override;
   void renew(std::span<spi::claim* const>, spi::time_point by, spi::renewed each) override;
   void release(const spi::claim&, spi::time_point by, spi::done<spi::release_reply>) override;

@@ -85,6 +85,37 @@ void sentinels::found(const address& master) {
   if (!before.empty() && before != now && moved_) moved_();
 }
 
+void sentinels::examine(detail::function<void(finding)> then) {
+  const auto shared = std::make_shared<decltype(then)>(std::move(then));
+  asio::post(io_->context(), [self = shared_from_this(), shared] {
+    asio::co_spawn(
+        self->io_->context(), [self] { return self->check_quorum(); },
+        [shared](const std::exception_ptr&, finding f) { (*shared)(std::move(f)); });
+  });
+}
+
+asio::awaitable<finding> sentinels::check_quorum() {
+  finding out{finding::grade::failure, "sentinel", "no Sentinel answers",
+              "start the Sentinels: without them no server takes over"};
+  std::string words;
+  append(words, {"SENTINEL", "CKQUORUM", of_.master});
+  const auto all = of_.servers;
+  for (const address& sentinel : all) {
+    const auto over = std::make_shared<wire>(io_->context());
+    const asked got = co_await ask(over, sentinel, words, 1, ask_time);
+    over->close();
+    if (got.failure) continue;
+    const reply& answer = got.answers.front();
+    out.text = "master " + known_ + "; " + answer.text;
+    if (!answer.failed()) {
+      out.how = finding::grade::ok;
+      out.way_out.clear();
+    }
+    break;
+  }
+  co_return out;
+}
+
 // ---- hearing of another master ------------------------------------------------------------------
 
 void sentinels::listen(detail::function<void()> moved) {

@@ -30,8 +30,12 @@ class sentinels final : public directory, public std::enable_shared_from_this<se
   void listen(detail::function<void()> moved);
   void close();
 
+  // Whether enough of them are there to fail over.
+  void examine(detail::function<void(finding)> then);
+
  private:
   asio::awaitable<located> ask_one(const address& sentinel);
+  asio::awaitable<finding> check_quorum();
   asio::awaitable<void> keep_listening();
   asio::awaitable<void> hear(std::shared_ptr<wire> from);
   void found(const address& master);

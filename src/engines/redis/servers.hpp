@@ -9,6 +9,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace afar::engines::redis {
 
@@ -23,6 +24,7 @@ class servers {
   // Connects; throws lock_error if that is not possible by then, or must be refused.
   virtual void open(spi::time_point by, const std::string& printable) = 0;
   virtual void close() noexcept = 0;
+  virtual bool away() const noexcept { return false; }  // opened all the same
 
   // A script goes to the server of its first key.
   virtual void submit(std::unique_ptr<request>, way = way::commands) = 0;
@@ -32,6 +34,11 @@ class servers {
   // For commands without a key. A number keeps its part of the names when another server takes over.
   virtual std::size_t count() = 0;
   virtual void submit_to(std::size_t number, std::unique_ptr<request>) = 0;
+
+  // Whether those who watch over the servers are well (afar doctor).
+  virtual void examine_group(spi::time_point, spi::done<std::vector<finding>> then) {
+    then({}, {});
+  }
 
   virtual void watch(std::string channel, spi::done<spi::watch_reply>) = 0;
   virtual void unwatch(std::string channel) = 0;

@@ -9,12 +9,22 @@ local function stretch(key, ms)  -- first: allowed at maxmemory, and what follow
   return left
 end
 
-local function holds(name, owner, mode, lease, token, note, channel)
+-- The token of a hold grew (a quorum's does in its second round): so must those of later holds.
+local function raise(tkey, token)
+  if tonumber(token) > tonumber(call('GET', tkey) or '0') then call('SET', tkey, string.format('%.0f', token), 'PX', 172800000) end
+end
+
+local function holds(name, owner, mode, lease, token, note, channel, tkey)
   if mode ~= 'x' then
     local till = redis.pcall('ZSCORE', name, owner)
     if type(till) ~= 'string' or tonumber(till) < now then return false end
     stretch(name, lease)
     call('ZADD', name, 'GT', string.format('%.0f', now + lease), owner)
+    local was = call('ZSCORE', name, 't:' .. owner)
+    if was and tonumber(token) > -tonumber(was) then
+      for _, field in ipairs(call('ZRANGEBYSCORE', name, was, was)) do call('ZADD', name, '-' .. token, field) end
+      raise(tkey, token)
+    end
     return true
   end
   local v = redis.pcall('GET', name)
@@ -27,6 +37,7 @@ local function holds(name, owner, mode, lease, token, note, channel)
     if since < 0 then since = now + since + left end  -- see acquire
     token = math.max(token, was)
     last = math.max(last, token)
+    if token > was then raise(tkey, token) end
     call('SET', name, string.format('%s %.0f %.0f %s %.0f ', owner, last, last - token, kind, since) .. note, 'KEEPTTL')
     if note ~= old and channel ~= '' then redis.pcall('PUBLISH', channel, '') end
   end
@@ -47,7 +58,7 @@ local out = {}
 for i = 1, #KEYS / 4 do
   local k, a = 4 * i - 3, 8 * i - 7
   local owner, mode, w = ARGV[a], ARGV[a + 2], tonumber(ARGV[a + 4])
-  if mode ~= 'b' and holds(KEYS[k], owner, mode, tonumber(ARGV[a + 3]), ARGV[a + 5], ARGV[a + 7], ARGV[a + 6]) then
+  if mode ~= 'b' and holds(KEYS[k], owner, mode, tonumber(ARGV[a + 3]), ARGV[a + 5], ARGV[a + 7], ARGV[a + 6], KEYS[k + 2]) then
     call('PEXPIRE', KEYS[k + 2], 172800000)
     out[i] = 1
   elseif waits(KEYS[k + 1], owner, w) then
