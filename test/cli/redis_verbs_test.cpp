@@ -38,7 +38,7 @@ TEST_F(redis_verbs, list_break_and_tell) {
   const auto a = run({"release", "nightly", "--token", std::to_string(mine.token()), "--reason",
                       "the holder hangs", "--yes"});
   EXPECT_EQ(a.code, 0) << a.err;
-  EXPECT_TRUE(mutex(remote, "nightly").try_acquire().valid());
+  EXPECT_TRUE(mutex(client{server.url()}, "nightly").try_acquire().valid());
 }
 
 TEST_F(redis_verbs, doctor_knows_the_settings_of_the_server) {

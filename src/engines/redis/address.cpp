@@ -14,7 +14,8 @@ std::uint32_t database_of(std::string_view path) {
   const char* end = path.data() + path.size();
   const auto [stop, failed] = std::from_chars(path.data(), end, n);
   if (failed != std::errc{} || stop != end)
-    throw std::invalid_argument{"\"" + std::string{path} + "\" is no number of a database"};
+    // Not shown: "redis:user:password@host" is all path.
+    throw std::invalid_argument{"the path is no number of a database: redis://host:port/0"};
   return n;
 }
 
