@@ -122,13 +122,13 @@ TEST_F(redisson, readers_that_died_let_writers_in_after_their_lease) {
 }
 
 TEST_F(redisson, readers_of_both_outlast_their_first_lease) {
-  auto other = start_afar("&lease=3s");
+  auto other = start_afar("&lease=6s");
   ASSERT_EQ(java->ask("r", of("lock read")), "ok");
   ASSERT_NE(other->ask("r", of("lock read")), "0");
   shared_mutex book{locks, name};
   EXPECT_FALSE(book.try_lock_for(java_lease + 1s));
   EXPECT_EQ(java->ask("r", of("unlock read")), "ok");
-  EXPECT_FALSE(book.try_lock_for(4s)) << "afar's reader is still there";
+  EXPECT_FALSE(book.try_lock_for(7s)) << "afar's reader is still there";
   EXPECT_EQ(other->ask("r", of("unlock read")), "ok");
   EXPECT_TRUE(book.try_lock_for(long_time));
 }
@@ -205,10 +205,10 @@ TEST_F(redisson, expirable_permits_of_the_dead_come_back) {
 }
 
 TEST_F(redisson, expirable_permits_of_afar_outlast_their_first_lease) {
-  auto other = start_afar("&lease=1500ms");
+  auto other = start_afar("&lease=3s");
   ASSERT_NE(other->ask("a", of("lock permits")), "0");
   java->send("a", of("acquire permits", "1000"));
-  EXPECT_FALSE(java->has_answered("a", 4s));
+  EXPECT_FALSE(java->has_answered("a", 5s));
   EXPECT_EQ(other->ask("a", of("unlock permits")), "ok");
   EXPECT_EQ(java->answer("a").size(), 32U);
 }

@@ -93,10 +93,10 @@ TEST_P(redisson_locks, of_java_outlast_their_first_lease) {
 }
 
 TEST_P(redisson_locks, of_afar_outlast_their_first_lease) {
-  auto other = start_afar("&lease=1500ms");
+  auto other = start_afar("&lease=3s");
   ASSERT_NE(other->ask("a", to_afar("lock")), "0");
   java->send("a", to_java("lock"));
-  EXPECT_FALSE(java->has_answered("a", 4s));
+  EXPECT_FALSE(java->has_answered("a", 5s));
   EXPECT_EQ(other->ask("a", to_afar("unlock")), "ok");
   EXPECT_EQ(java->answer("a"), "ok");
   EXPECT_EQ(java->ask("a", to_java("unlock")), "ok");
