@@ -40,8 +40,8 @@ TEST(redis_open, says_that_the_server_has_no_connection_left) {
   const client first{s.url()};
   s.ask({"CONFIG", "SET", "maxclients", "2"});
   recording_host up;
-  const auto f = failure_of(
-      [&] { engines::open(detail::parse_url(s.url()), up, boot_clock::now() + 100ms); });
+  const auto f =
+      failure_of([&] { engines::open(detail::parse_url(s.url()), up, boot_clock::now() + 100ms); });
   EXPECT_EQ(f.code, errc::unavailable);
   EXPECT_NE(f.message.find("maxclients"), std::string::npos) << f.message;
 }

@@ -26,7 +26,8 @@ enum question : std::size_t { q_info, q_time, q_fsync, q_idle, q_rights };
 
 struct right {
   std::string_view topic;
-  std::vector<std::string_view> words;  // a command that needs it; an empty word: the client's channel
+  std::vector<std::string_view>
+      words;  // a command that needs it; an empty word: the client's channel
   grade without;
   std::string_view effect;  // of not having it
 };
@@ -88,7 +89,8 @@ finding durability(std::string_view info, const reply& fsync) {
             "look at the server's log and disk"};
   const std::string& how = fsync.at(1).text;
   if (how == "always") return {grade::ok, "durability", "AOF, fsync always", {}};
-  return {grade::ok, "durability",
+  return {grade::ok,
+          "durability",
           fmt::format("AOF, fsync {}: a crash of the server's machine may forget the last seconds",
                       how.empty() ? "unknown" : how),
           {}};
@@ -135,7 +137,8 @@ finding clock(const reply& time, std::chrono::system_clock::time_point here) {
   const auto there = system_clock::time_point{seconds{time.at(0).integer().value_or(0)} +
                                               microseconds{time.at(1).integer().value_or(0)}};
   const auto ahead = duration_cast<milliseconds>(there - here).count();
-  return {grade::ok, "clock",
+  return {grade::ok,
+          "clock",
           fmt::format("the server's is {} ms {} (leases and tokens are its own)",
                       ahead < 0 ? -ahead : ahead, ahead < 0 ? "behind" : "ahead"),
           {}};
@@ -144,14 +147,14 @@ finding clock(const reply& time, std::chrono::system_clock::time_point here) {
 // A missing right, or nothing. ACL DRYRUN answers OK, or in words what is missing.
 std::optional<finding> lacking(const right& r, const reply& answer) {
   if (answer.failed() || answer.text == "OK") return std::nullopt;
-  return finding{r.without, "rights",
-                 fmt::format("{}: {}", answer.text, r.effect),
+  return finding{r.without, "rights", fmt::format("{}: {}", answer.text, r.effect),
                  fmt::format("ACL SETUSER … +{}, see docs/engines/redis.md", r.topic)};
 }
 
 void add_rights(std::vector<finding>& out, std::span<const reply> answers) {
   if (answers.front().failed()) {
-    out.push_back({grade::ok, "rights", "not known (ACL DRYRUN: " + answers.front().text + ")", {}});
+    out.push_back(
+        {grade::ok, "rights", "not known (ACL DRYRUN: " + answers.front().text + ")", {}});
     return;
   }
   bool all = true;
@@ -170,9 +173,13 @@ std::vector<finding> judge(const std::vector<reply>& answers) {
                    "ACL SETUSER … +info, else nobody sees a setting that drops locks"});
   } else {
     const std::string_view info = answers[q_info].text;
-    out = {server(info),    eviction(info), memory(info),
+    out = {server(info),
+           eviction(info),
+           memory(info),
            durability(info, answers[q_fsync]),
-           snapshots(info), failover(info), clients(info, answers[q_idle])};
+           snapshots(info),
+           failover(info),
+           clients(info, answers[q_idle])};
   }
   if (!answers[q_time].failed())
     out.push_back(clock(answers[q_time], std::chrono::system_clock::now()));
@@ -233,7 +240,8 @@ void examine(const std::shared_ptr<link>& to, const address& where, const std::s
   questions[q_idle] = {"CONFIG", "GET", "timeout"};
   const std::string_view user = where.user.empty() ? std::string_view{"default"} : where.user;
   for (const right& r : rights()) {
-    auto& words = questions.emplace_back(std::initializer_list<std::string_view>{"ACL", "DRYRUN", user});
+    auto& words =
+        questions.emplace_back(std::initializer_list<std::string_view>{"ACL", "DRYRUN", user});
     for (const std::string_view w : r.words) words.push_back(w.empty() ? channel : w);
   }
   std::make_shared<examination>(to, by, std::move(done))->start(std::move(questions));

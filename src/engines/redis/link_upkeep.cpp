@@ -88,8 +88,8 @@ asio::awaitable<bool> link::connect_once() {
   if (!got.failure) co_return use(std::move(got.socket));
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
-  refused(got.failure, got.failure.code != errc::unavailable ||
-                           (got.nobody_there && connection_ == 0));
+  refused(got.failure,
+          got.failure.code != errc::unavailable || (got.nobody_there && connection_ == 0));
   co_return false;
 }
 
@@ -230,13 +230,13 @@ void link::await_readable() {
 
 void link::await_writable() {
   if (!socket_) return;
-  socket_->async_wait(asio::ip::tcp::socket::wait_write,
-                      [self = shared_from_this()](std::error_code) {
-                        const visits::guard open{self->visits_};  // a broken connection fails requests
-                        lock l{self->m_};
-                        self->writing_ = false;
-                        if (open) self->flush(l);
-                      });
+  socket_->async_wait(
+      asio::ip::tcp::socket::wait_write, [self = shared_from_this()](std::error_code) {
+        const visits::guard open{self->visits_};  // a broken connection fails requests
+        lock l{self->m_};
+        self->writing_ = false;
+        if (open) self->flush(l);
+      });
 }
 
 }  // namespace afar::engines::redis
