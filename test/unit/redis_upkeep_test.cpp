@@ -26,8 +26,8 @@ class redis_upkeep : public redis_test {
 
 TEST_F(redis_upkeep, finds_a_row_for_every_setting_that_matters) {
   const auto all = examined(server->url());
-  for (const char* topic : {"server", "eviction", "memory", "snapshots", "failover", "clients",
-                            "clock", "rights"})
+  for (const char* topic :
+       {"server", "eviction", "memory", "snapshots", "failover", "clients", "clock", "rights"})
     EXPECT_EQ(found(all, topic).how, grade::ok) << topic << ": " << found(all, topic).text;
   EXPECT_NE(found(all, "server").text.find("Redis "), std::string::npos);
   const finding lasting = found(all, "durability");

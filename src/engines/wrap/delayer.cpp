@@ -84,7 +84,8 @@ void delayer::close() noexcept {
   left.clear();
   std::unique_lock lock{all.m};
   // A job that closes does not wait for itself.
-  all.changed.wait(lock, [&] { return all.running != this || all.id == std::this_thread::get_id(); });
+  all.changed.wait(lock,
+                   [&] { return all.running != this || all.id == std::this_thread::get_id(); });
 }
 
 }  // namespace afar::engines::wrap
