@@ -77,8 +77,8 @@ void replace_all(std::string& text, std::string_view mark, const std::string& by
 
 }  // namespace
 
-redis_server::redis_server(std::vector<std::string> options)
-    : options_(std::move(options)), folder_(make_folder()) {
+redis_server::redis_server(std::vector<std::string> options, wall_clock c)
+    : options_(std::move(options)), clock_(c), folder_(make_folder()) {
   // The port is free when we look; somebody else may be quicker.
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
@@ -122,6 +122,16 @@ void redis_server::start() {
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
+  // See clock_shim.cpp; its file is made before it looks.
+  std::string shim = "LD_PRELOAD=" AFAR_CLOCK_SHIM;
+  std::string clock = "AFAR_CLOCK=" + clock_file();
+  std::vector<char*> environment;
+  if (clock_ == wall_clock::its_own) {
+    shift_clock({});
+    environment = {shim.data(), clock.data()};
+  }
+  for (char** e = environ; *e; ++e) environment.push_back(*e);
+  environment.push_back(nullptr);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error{"cannot fork"};
@@ -130,7 +140,7 @@ void redis_server::start() {
     if (::getppid() != parent) ::_exit(1);
     const int out = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int fd : {0, 1, 2}) ::dup2(out, fd);
-    ::execvp(argv[0], argv.data());
+    ::execvpe(argv[0], argv.data(), environment.data());
     ::_exit(127);
   }
   bool ended = false;
@@ -156,6 +166,14 @@ void redis_server::stop() noexcept {
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
+}
+
+void redis_server::shift_clock(std::chrono::nanoseconds by) const {
+  const std::int64_t shift = by.count();
+  const int fd = ::open(clock_file().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const bool written = fd >= 0 && ::pwrite(fd, &shift, sizeof shift, 0) == sizeof shift;
+  ::close(fd);
+  if (!written) throw std::runtime_error{"cannot set the clock of redis-server"};
 }
 
 void redis_server::suspend() noexcept { ::kill(pid_, SIGSTOP); }

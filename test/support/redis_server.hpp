@@ -4,11 +4,15 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 namespace afar::test {
+
+// Its own can be set by shift_clock; it costs the server a little.
+enum class wall_clock : std::uint8_t { ours, its_own };
 
 class redis_server {
  public:
@@ -16,7 +20,7 @@ class redis_server {
   // {"--requirepass", "x"}; "{folder}" in them stands for its folder, "{port}" for a second free port.
   // The server dies with the thread that starts it, so that a test that is
   // killed leaves none behind: start it on the main thread.
-  explicit redis_server(std::vector<std::string> options = {});
+  explicit redis_server(std::vector<std::string> options = {}, wall_clock = wall_clock::ours);
   redis_server(const redis_server&) = delete;
   redis_server& operator=(const redis_server&) = delete;
   ~redis_server();
@@ -37,10 +41,15 @@ class redis_server {
   // the answer's bytes as they came.
   std::string ask(const std::vector<std::string>& words) const;
 
+  // Sets its own wall clock that much before or behind ours, at once.
+  void shift_clock(std::chrono::nanoseconds) const;
+
  private:
   bool answers() const;
+  std::string clock_file() const { return folder_ + "/clock"; }
 
   const std::vector<std::string> options_;
+  const wall_clock clock_;
   std::string folder_;
   std::uint16_t port_ = 0;
   std::uint16_t second_port_ = 0;

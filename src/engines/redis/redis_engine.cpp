@@ -91,25 +91,23 @@ redis_engine::redis_engine(const spi::url& where, spi::host& up, spi::time_point
 
 redis_engine::~redis_engine() { close(); }
 
-// The first answer of the server, and the client's own channel heard.
+// The first answer on each connection, and the client's own channel heard. No connection is left for
+// later: a hold must not be lost because the server has no room any more for the one that renews it.
 void redis_engine::await_open(spi::time_point by, const std::string& printable) {
-  struct opening {
-    std::promise<spi::status> answered;
-    std::promise<spi::status> heard;
-    std::atomic<bool> heard_once{false};
-  };
-  const auto now = boot_clock::now();
-  const auto limit = std::min(by, now + 5s);
-  const auto state = std::make_shared<opening>();
-  auto ping = make_request(limit, [state](spi::status s, const reply& r) {
-    state->answered.set_value(!s && r.failed() ? failure_of(r) : std::move(s));
-  });
-  append(ping->words, {"PING"});
-  commands_->submit(std::move(ping));
-  if (auto failed = state->answered.get_future().get())
-    throw lock_error{failed.code, printable, failed.detail};
-  told_->start([state](spi::status s, spi::watch_reply) { state->heard.set_value(std::move(s)); });
-  auto heard = state->heard.get_future();
+  const auto limit = std::min(by, boot_clock::now() + 5s);
+  for (link* one : {commands_.get(), renewals_.get()}) {
+    std::promise<spi::status> answered;  // in time, by the link's own word
+    auto ping = make_request(limit, [&](spi::status s, const reply& r) {
+      answered.set_value(!s && r.failed() ? failure_of(r) : std::move(s));
+    });
+    append(ping->words, {"PING"});
+    one->submit(std::move(ping));
+    if (auto failed = answered.get_future().get())
+      throw lock_error{failed.code, printable, failed.detail};
+  }
+  const auto state = std::make_shared<std::promise<spi::status>>();
+  told_->start([state](spi::status s, spi::watch_reply) { state->set_value(std::move(s)); });
+  auto heard = state->get_future();
   const auto left = std::max<std::chrono::nanoseconds>(limit - boot_clock::now(), 10ms);
   if (heard.wait_for(left) != std::future_status::ready)
     throw lock_error{errc::unavailable, printable, "does not answer"};
