@@ -78,15 +78,18 @@ void replace_all(std::string& text, std::string_view mark, const std::string& by
 
 }  // namespace
 
-redis_server::redis_server(std::vector<std::string> options)
-    : redis_server(std::move(options), {}) {}
+redis_server::redis_server(std::vector<std::string> options, wall_clock c)
+    : redis_server(std::move(options), c, {}) {}
 
 std::unique_ptr<redis_server> redis_server::sentinel(const std::string& configuration) {
-  return std::unique_ptr<redis_server>{new redis_server{{}, configuration}};
+  return std::unique_ptr<redis_server>{new redis_server{{}, wall_clock::ours, configuration}};
 }
 
-redis_server::redis_server(std::vector<std::string> options, std::string sentinel)
-    : options_(std::move(options)), sentinel_(std::move(sentinel)), folder_(make_folder()) {
+redis_server::redis_server(std::vector<std::string> options, wall_clock c, std::string sentinel)
+    : options_(std::move(options)),
+      clock_(c),
+      sentinel_(std::move(sentinel)),
+      folder_(make_folder()) {
   // The port is free when we look; somebody else may be quicker.
   for (int attempt = 0; attempt < 5; ++attempt) {
     port_ = free_port();
@@ -142,6 +145,16 @@ void redis_server::start() {
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
+  // See clock_shim.cpp; its file is made before it looks.
+  std::string shim = "LD_PRELOAD=" AFAR_CLOCK_SHIM;
+  std::string clock = "AFAR_CLOCK=" + clock_file();
+  std::vector<char*> environment;
+  if (clock_ == wall_clock::its_own) {
+    shift_clock({});
+    environment = {shim.data(), clock.data()};
+  }
+  for (char** e = environ; *e; ++e) environment.push_back(*e);
+  environment.push_back(nullptr);
   const pid_t parent = ::getpid();
   pid_ = ::fork();
   if (pid_ < 0) throw std::runtime_error{"cannot fork"};
@@ -150,7 +163,7 @@ void redis_server::start() {
     if (::getppid() != parent) ::_exit(1);
     const int out = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     for (const int fd : {0, 1, 2}) ::dup2(out, fd);
-    ::execvp(argv[0], argv.data());
+    ::execvpe(argv[0], argv.data(), environment.data());
     ::_exit(127);
   }
   bool ended = false;
@@ -176,6 +189,14 @@ void redis_server::stop() noexcept {
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
+}
+
+void redis_server::shift_clock(std::chrono::nanoseconds by) const {
+  const std::int64_t shift = by.count();
+  const int fd = ::open(clock_file().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const bool written = fd >= 0 && ::pwrite(fd, &shift, sizeof shift, 0) == sizeof shift;
+  ::close(fd);
+  if (!written) throw std::runtime_error{"cannot set the clock of redis-server"};
 }
 
 void redis_server::suspend() noexcept { ::kill(pid_, SIGSTOP); }

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,13 +12,16 @@
 
 namespace afar::test {
 
+// Its own can be set by shift_clock; it costs the server a little.
+enum class wall_clock : std::uint8_t { ours, its_own };
+
 class redis_server {
  public:
   // Starts it and returns when it answers; throws if it does not. `options` as on the command line:
   // {"--requirepass", "x"}; "{folder}" in them stands for its folder, "{port}" for a second free port.
   // The server dies with the thread that starts it, so that a test that is
   // killed leaves none behind: start it on the main thread.
-  explicit redis_server(std::vector<std::string> options = {});
+  explicit redis_server(std::vector<std::string> options = {}, wall_clock = wall_clock::ours);
   // A Sentinel with this configuration ("sentinel monitor …").
   static std::unique_ptr<redis_server> sentinel(const std::string& configuration);
   redis_server(const redis_server&) = delete;
@@ -40,12 +44,17 @@ class redis_server {
   // the answer's bytes as they came.
   std::string ask(const std::vector<std::string>& words) const;
 
+  // Sets its own wall clock that much before or behind ours, at once.
+  void shift_clock(std::chrono::nanoseconds) const;
+
  private:
-  redis_server(std::vector<std::string> options, std::string sentinel);
+  redis_server(std::vector<std::string> options, wall_clock, std::string sentinel);
   std::vector<std::string> command_line() const;
   bool answers() const;
+  std::string clock_file() const { return folder_ + "/clock"; }
 
   const std::vector<std::string> options_;
+  const wall_clock clock_;
   const std::string sentinel_;  // its configuration; empty: a server
   std::string folder_;
   std::uint16_t port_ = 0;

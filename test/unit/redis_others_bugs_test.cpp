@@ -10,8 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 #include <random>
 #include <string>
@@ -151,29 +149,8 @@ TEST_P(others_bugs, V1_a_server_that_drops_locks_is_refused_and_a_lock_it_drops_
 class others_bugs_of_clocks : public others_bugs {
  protected:
   others_bugs_of_clocks() {
-    set_clock(0s);
-    ::setenv("AFAR_CLOCK_OFFSET", file_.c_str(), 1);
-    ::setenv("LD_PRELOAD", AFAR_CLOCK_SHIM, 1);
-    server = std::make_unique<redis_server>();
-    ::unsetenv("LD_PRELOAD");
+    server = std::make_unique<redis_server>(std::vector<std::string>{}, wall_clock::its_own);
   }
-  ~others_bugs_of_clocks() override { std::filesystem::remove(file_); }
-  void set_clock(std::chrono::seconds offset) const {
-    const long n = offset.count();
-    std::fstream{file_, std::ios::in | std::ios::out | std::ios::binary}.write(
-        reinterpret_cast<const char*>(&n), sizeof n);
-  }
-
- private:
-  static std::string make_file() {
-    std::string path = (std::filesystem::temp_directory_path() / "afar-clock-XXXXXX").string();
-    const int fd = ::mkstemp(path.data());
-    const long zero = 0;
-    EXPECT_EQ(::write(fd, &zero, sizeof zero), static_cast<ssize_t>(sizeof zero));
-    ::close(fd);
-    return path;
-  }
-  const std::string file_ = make_file();
 };
 
 TEST_P(others_bugs_of_clocks, V2_tokens_grow_and_losers_are_told_when_the_servers_clock_jumps) {
@@ -183,7 +160,7 @@ TEST_P(others_bugs_of_clocks, V2_tokens_grow_and_losers_are_told_when_the_server
   for (const auto jump : {1h, 0h, -1h}) {
     hold mine = mutex{c, name}.acquire();
     EXPECT_GT(mine.token(), last);
-    set_clock(jump);
+    server->shift_clock(jump);
     if (jump > 0h) {
       EXPECT_TRUE(eventually([&] { return mine.lost().stop_requested(); }));
     } else {

@@ -14,6 +14,16 @@ link::events events_of(std::shared_ptr<detail::function<spi::status(const server
           .impatient = to.voter};
 }
 
+opening knock(link& at, spi::time_point by) {
+  opening answered;
+  auto ping = make_request(by, [answered](spi::status s, const reply& r) mutable {
+    answered.answer(!s && r.failed() ? failure_of(r) : std::move(s));
+  });
+  append(ping->words, {"PING"});
+  at.submit(std::move(ping));
+  return answered;
+}
+
 }  // namespace
 
 one_server::one_server(std::shared_ptr<io> thread, const target& to, std::shared_ptr<visits> v,
@@ -30,20 +40,18 @@ one_server::one_server(std::shared_ptr<io> thread, const target& to, std::shared
   renewals_ = std::make_shared<link>(thread, where_, v, events_of(both, to));
 }
 
-// The first answer of the server, and the client's own channel heard.
+// The first answer on each connection, and the client's own channel heard. No connection is left for
+// later: a hold must not be lost because the server has no room any more for the one that renews it.
 void one_server::open(spi::time_point by, const std::string& printable) {
-  opening answered;
-  auto ping = make_request(by, [answered](spi::status s, const reply& r) mutable {
-    answered.answer(!s && r.failed() ? failure_of(r) : std::move(s));
-  });
-  append(ping->words, {"PING"});
-  commands_->submit(std::move(ping));
+  opening answered = knock(*commands_, by);
+  opening renews = knock(*renewals_, by);
   opening heard;
   const auto hear = [&] {
     told_->start([heard](spi::status s, spi::watch_reply) mutable { heard.answer(std::move(s)); });
   };
   try {
     answered.await(printable);  // a request ends by its deadline, and says why
+    renews.await(printable);
   } catch (const lock_error& away) {
     if (!may_be_away_ || away.code() != errc::unavailable) throw;
     away_ = true;

@@ -1,4 +1,4 @@
--- KEYS: name, token, past, line of a fair lock, own lease of reading, own record of writing, timeouts of permits, holders.  ARGV: owner, token (0: a hold of Java's), permits' channel, channel of read-write locks, of locks, watchers' channel or '', beginning of lease keys.  Ends the hold of that owner with that token and burns one token, so that a fence can be raised.  Returns 1 ended, 0 no such hold.
+-- KEYS: name, token, past, line of a fair lock, own lease of reading, own record of writing, timeouts of permits, holders.  ARGV: owner, token (0: a hold of Java's), permits' channel, channel of read-write locks, of locks, watchers' channel or '', beginning of lease keys.  Ends the hold of that owner with that token and burns one token, so that a fence can be raised.  Returns 1 ended, now or when this was asked before, 0 no such hold.
 local call, name, tkey, owner, wanted, base = redis.call, KEYS[1], KEYS[2], ARGV[1], tonumber(ARGV[2]), ARGV[7]
 --@include token
 --@include stretch
@@ -41,13 +41,15 @@ local function permits()
   return tonumber(till) - now
 end
 
+-- Asked again because the answer was lost.
+if string.match(call('HGET', KEYS[3], owner) or '', '^evicted (%d+) ') == ARGV[2] then return 1 end
 local t, left = call('TYPE', name).ok, nil
 if t == 'hash' and call('HEXISTS', name, 'mode') == 1 then left = rwlock()
 elseif t == 'hash' then left = lock()
 elseif t == 'string' then left = permits() end
 if not left then return 0 end
-left = math.max(left, 1000)
-call('HSET', KEYS[3], owner, 'evicted ' .. text(now + left))
+left = math.max(left, 120000)  -- as long as anybody may ask again
+call('HSET', KEYS[3], owner, 'evicted ' .. ARGV[2] .. ' ' .. text(now + left))
 stretch(KEYS[3], left)
 mint(0)
 if ARGV[6] ~= '' then redis.pcall('PUBLISH', ARGV[6], '') end

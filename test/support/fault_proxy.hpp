@@ -1,0 +1,104 @@
+// A TCP proxy on the loopback device that stands between a client and a server that speaks Redis's
+// protocol, and does to their connections what networks do. Nothing it does is random: a test says
+// which answer is lost. Bytes that are not that protocol (TLS) pass, but have no requests to strike.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <list>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace afar::test {
+
+enum class way : std::uint8_t { to_server, to_client };
+
+// What becomes of an answer. All but `garble` end the connection, both sides of it.
+enum class mishap : std::uint8_t {
+  drop,      // nothing of it arrives
+  truncate,  // the first half arrives
+  garble     // arrives, and makes no sense
+};
+
+class fault_proxy {
+ public:
+  explicit fault_proxy(std::uint16_t server);
+  fault_proxy(const fault_proxy&) = delete;
+  fault_proxy& operator=(const fault_proxy&) = delete;
+  ~fault_proxy();
+
+  std::uint16_t port() const noexcept { return port_; }
+  std::string address() const { return "127.0.0.1:" + std::to_string(port_); }
+  std::string url() const { return "redis://" + address(); }
+
+  // The answer to the nth request from now on that contains all of these texts. An answer NOSCRIPT does
+  // not count: that request has done nothing, and comes again.
+  void strike(mishap, std::vector<std::string> texts, int nth = 1);
+  bool struck() const;  // the strike has happened
+
+  void delay(std::chrono::milliseconds);  // every byte that comes from now on, both ways
+
+  // A black hole: what is sent that way over the connections of now is not lost, but does not arrive
+  // before heal(), as on a network that is cut for a while. Connections made later are whole.
+  void hold(way);
+  void heal();
+  bool waiting(way) const;  // something has been sent over a held connection
+
+  void half_close(
+      way);      // the connections of now: that way they end, once what came before has passed
+  void reset();  // the connections of now, with RST, both sides
+
+ private:
+  using clock = std::chrono::steady_clock;
+  struct chunk {
+    clock::time_point due;
+    std::string bytes;
+  };
+  struct direction {
+    int from = -1;
+    int to = -1;
+    std::string unframed;  // the beginning of a request or an answer
+    std::list<chunk> going;
+    bool held = false;
+    bool raw = false;        // not Redis's protocol
+    bool read_end = false;   // nothing more comes
+    bool write_end = false;  // and that was passed on
+    bool cut_after = false;  // the connection ends when `going` has gone
+  };
+  struct link {
+    direction up;                  // to the server
+    direction down;                // to the client
+    std::list<std::string> asked;  // requests without an answer
+    bool over = false;
+  };
+
+  void run();
+  void accept_one();
+  void read(link&, direction&);
+  void take(link&, direction&, std::string frame);
+  void answer(link&, std::string frame);
+  void write(link&, direction&);
+  static void end(link&, bool with_reset);
+  void wake() const;
+  bool matches(const std::string& request) const;
+
+  const std::uint16_t server_;
+  std::uint16_t port_ = 0;
+  int listener_ = -1;
+  int wake_ = -1;  // eventfd
+
+  mutable std::mutex m_;  // guards everything below
+  std::list<link> links_;
+  std::chrono::milliseconds delay_{0};
+  mishap what_ = mishap::drop;
+  std::vector<std::string> texts_;
+  int nth_ = 0;  // matching answers until the strike; 0: none is due
+  bool struck_ = false;
+  bool closing_ = false;
+
+  std::thread thread_;
+};
+
+}  // namespace afar::test
