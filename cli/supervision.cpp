@@ -16,11 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using duration = boot_clock::duration;
 
-// What the hold has when it is new: the lease, less its own margin.
-duration whole_of(const hold& h) {
-  return std::max(h.valid_until() - boot_clock::now(), duration{});
-}
-
 // The group's members that are nobody's children of ours end without telling us.
 constexpr auto look_again = 20ms;
 
@@ -35,8 +30,6 @@ supervision::supervision(const run_plan& p, const hold& h, child& c, const signa
       terminal_(t),
       wire_(w),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      grace_(std::min<duration>(p.kill_after.value_or(10s), whole_of(h) / 3)),
-      margin_(std::min<duration>(2s, whole_of(h) / 10)),
       in_foreground_(t.plain()) {}
 
 supervision::~supervision() { ::close(bell_); }
@@ -44,6 +37,7 @@ supervision::~supervision() { ::close(bell_); }
 bool supervision::run() {
   const std::stop_callback ring{hold_.lost(), [this] { ::eventfd_write(bell_, 1); }};
   for (;;) {
+    longest_ = std::max(longest_, hold_.valid_until() - boot_clock::now());
     look_at_child();
     if (child_.group_gone()) break;
     const auto now = boot_clock::now();
@@ -63,7 +57,7 @@ void supervision::look_at_child() {
   const int stopped_by = child_.look();
   if (child_.ended() && phase_ == phase::running) {
     phase_ = phase::left_over;
-    due_ = boot_clock::now() + grace_;
+    due_ = boot_clock::now() + grace();
   }
   if (stopped_by == 0) return;
   const bool wants_terminal = stopped_by == SIGTTIN || stopped_by == SIGTTOU;
@@ -74,6 +68,12 @@ void supervision::look_at_child() {
   if (terminal_.has_shell()) return wire_.send({news::what::stopped, stopped_by});
   if (stopped_by == SIGTSTP) child_.send(SIGCONT);  // nobody is there who could do it later
 }
+
+duration supervision::grace() const noexcept {
+  return std::min<duration>(plan_.kill_after.value_or(10s), longest_ / 3);
+}
+
+duration supervision::margin() const noexcept { return std::min<duration>(2s, longest_ / 10); }
 
 void supervision::look_at_lock(time_point now) {
   if (lost_ || child_.ended()) return;
@@ -95,15 +95,15 @@ void supervision::begin_end(time_point now) {
   child_.send(SIGTERM);
   child_.send(SIGCONT);  // what is stopped cannot hear
   phase_ = phase::ending;
-  due_ = now + grace_;
+  due_ = now + grace();
 }
 
 supervision::time_point supervision::term_at() const noexcept {
-  return hold_.valid_until() - margin_ - grace_;  // (inv 2)
+  return hold_.valid_until() - margin() - grace();  // (inv 2)
 }
 
 supervision::time_point supervision::kill_at() const noexcept {
-  return std::min(due_, hold_.valid_until() - margin_);  // (inv 2)
+  return std::min(due_, hold_.valid_until() - margin());  // (inv 2)
 }
 
 void supervision::step(time_point now) {

@@ -38,6 +38,8 @@ class supervision {
   time_point next_step() const noexcept;
   time_point term_at() const noexcept;
   time_point kill_at() const noexcept;
+  time_point::duration grace() const noexcept;   // between SIGTERM and SIGKILL
+  time_point::duration margin() const noexcept;  // between SIGKILL and the end of the lease
   void listen();
   void hear(int signal);
   void look_at_child();
@@ -53,8 +55,8 @@ class supervision {
   const terminal& terminal_;
   wire& wire_;
   const int bell_;  // rung when the hold is lost
-  const time_point::duration grace_;
-  const time_point::duration margin_;
+  // The longest that the hold had still to go: a new one may be short until it is confirmed.
+  time_point::duration longest_{};
   phase phase_ = phase::running;
   time_point due_{};  // left_over: SIGTERM; ending: SIGKILL
   bool in_foreground_;

@@ -90,10 +90,16 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
   answered(errc::unknown_outcome, {});
 }
 
-bool claim_op::adopt(std::uint64_t token, std::chrono::milliseconds lease) {
+bool claim_op::adopt(std::uint64_t token, std::uint64_t last_token,
+                     std::chrono::milliseconds lease) {
   if (granted_ || token <= refused_token_) return false;
-  granted_ =
-      state_->begin({.granted = true, .token = token, .last_token = token, .lease = lease}, sent_);
+  // Nothing would make it as long as it was asked for: the engine is asked for the rest.
+  if (!state_->renews() && lease < state_->lease()) return false;
+  granted_ = state_->begin({.granted = true,
+                            .token = token,
+                            .last_token = last_token,
+                            .lease = std::min(lease, state_->lease())},
+                           sent_);
   return granted_;
 }
 

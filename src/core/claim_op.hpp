@@ -41,7 +41,8 @@ class claim_op final : public wait_op {
   void report(const spi::status&) override;
   bool resume() override;
   bool waits_for_engine() const noexcept override { return left_behind_ || behind_release_; }
-  bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
+  bool adopt(std::uint64_t token, std::uint64_t last_token,
+             std::chrono::milliseconds lease) override;
 
   void ask_engine(spi::time_point by);
   void count_wait() noexcept;

@@ -46,7 +46,8 @@ class recording_host final : public spi::host {
     woken_.emplace_back(key);
   }
   void wake_all() noexcept override { wake("*"); }
-  void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+  void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+               spi::milliseconds) noexcept override {}
   void asked(const spi::owner_id&) noexcept override {}
   void session_lost() noexcept override {}
 
