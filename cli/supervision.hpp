@@ -45,6 +45,7 @@ class supervision {
   void step(time_point now);
   void begin_end(time_point now);
   void lose(const std::string& why, time_point now);
+  void tell();
 
   const run_plan& plan_;
   const hold& hold_;
@@ -56,7 +57,8 @@ class supervision {
   const time_point::duration grace_;
   const time_point::duration margin_;
   phase phase_ = phase::running;
-  time_point due_{};  // left_over: SIGTERM; ending: SIGKILL
+  time_point due_{};    // left_over: SIGTERM; ending: SIGKILL
+  std::string untold_;  // said when it cannot hold us up
   bool in_foreground_;
   bool lost_ = false;
   bool asked_to_leave_ = false;
