@@ -9,12 +9,19 @@
 #include <algorithm>
 #include <csignal>
 #include <stop_token>
+#include <utility>
 
 namespace afar::cli {
 namespace {
 
 using namespace std::chrono_literals;
 using duration = boot_clock::duration;
+
+// Somebody who does not read (a pager, Ctrl-S) must not keep us from stopping the command in time.
+bool writable(int fd) noexcept {
+  pollfd one{fd, POLLOUT, 0};
+  return ::poll(&one, 1, 0) == 1;
+}
 
 // The group's members that are nobody's children of ours end without telling us.
 constexpr auto look_again = 20ms;
@@ -50,6 +57,7 @@ bool supervision::run() {
   // It may have been lost before the command's end without our knowing; then it did not run to its
   // end under the lock either.
   if (!lost_ && !hold_.valid()) lose("", boot_clock::now());
+  tell();  // nothing has to be in time any more
   return lost_;
 }
 
@@ -85,9 +93,14 @@ void supervision::look_at_lock(time_point now) {
 void supervision::lose(const std::string& why, time_point now) {
   lost_ = true;
   const bool stop = plan_.when_lost == run_plan::on_lost::kill && !child_.ended();
-  message("the lock " + hold_.name() + " is lost" + (why.empty() ? "" : " (" + why + ")") +
-          (stop ? "; the command is stopped" : "; the command may have run without it"));
   if (stop) begin_end(now);
+  untold_ = "the lock " + hold_.name() + " is lost" + (why.empty() ? "" : " (" + why + ")") +
+            (stop ? "; the command is stopped" : "; the command may have run without it");
+  if (writable(STDERR_FILENO)) tell();
+}
+
+void supervision::tell() {
+  if (!untold_.empty()) message(std::exchange(untold_, {}));
 }
 
 void supervision::begin_end(time_point now) {

@@ -47,6 +47,7 @@ class supervision {
   void step(time_point now);
   void begin_end(time_point now);
   void lose(const std::string& why, time_point now);
+  void tell();
 
   const run_plan& plan_;
   const hold& hold_;
@@ -58,7 +59,8 @@ class supervision {
   // The longest that the hold had still to go: a new one may be short until it is confirmed.
   time_point::duration longest_{};
   phase phase_ = phase::running;
-  time_point due_{};  // left_over: SIGTERM; ending: SIGKILL
+  time_point due_{};    // left_over: SIGTERM; ending: SIGKILL
+  std::string untold_;  // said when it cannot hold us up
   bool in_foreground_;
   bool lost_ = false;
   bool asked_to_leave_ = false;

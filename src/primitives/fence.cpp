@@ -253,7 +253,7 @@ class file_fence final : public fence::impl {
 // Every admission is a step of its own on the engine: nothing is locked here.
 class counter_fence final : public fence::impl {
  public:
-  explicit counter_fence(const counter& c) : counter_(c) {}
+  counter_fence(const client& c, const std::string& name) : counter_(c, name) {}
 
   std::uint64_t largest() const override { return checked(counter_.load()); }
 
@@ -298,7 +298,9 @@ fence::~fence() = default;
 
 fence fence::in_file(const std::string& path) { return fence{std::make_unique<file_fence>(path)}; }
 
-fence fence::in_counter(const counter& c) { return fence{std::make_unique<counter_fence>(c)}; }
+fence fence::in_counter(const client& c, const std::string& name) {
+  return fence{std::make_unique<counter_fence>(c, name)};
+}
 
 void fence::require_guard() const { impl_->require_guard(); }
 

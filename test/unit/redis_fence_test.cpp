@@ -40,7 +40,7 @@ TEST_F(redis_fence, checks_and_writes_in_one_step) {
 
 TEST_F(redis_fence, shares_its_key_with_the_library) {
   const client c{server.url()};
-  fence f = fence::in_counter(counter{c, "fence"});
+  fence f = fence::in_counter(c, "fence");
   EXPECT_EQ(write("7", "x"), ":1\r\n");
   EXPECT_EQ(f.largest(), 7U);
   EXPECT_FALSE(f.admit(6));
