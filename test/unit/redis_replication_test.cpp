@@ -68,7 +68,7 @@ TEST(redis_replication, R7_what_all_confirmed_survives_whichever_is_promoted) {
   const client lenient{master.url() + "?replication=any", impatient};
   const client strict{master.url() + "?replication=all", impatient};
   second.suspend();
-  EXPECT_TRUE(mutex{lenient, "any"}.acquire().valid()) << "the first one's word is enough";
+  EXPECT_TRUE(mutex(lenient, "any").acquire().valid()) << "the first one's word is enough";
   const auto f = failure_of([&] { mutex{strict, "m"}.lock(); });
   EXPECT_EQ(f.code, errc::unavailable) << f.message;
   EXPECT_NE(f.message.find("confirmed by 1 "), std::string::npos) << f.message;
