@@ -170,8 +170,9 @@ void wait_op::handle(event& e) {
     case event::kind::close:
       return perform(machine_.on_stop(errc::closed, now));
     case event::kind::grant:
-      return perform(adopt(e.token, e.last_token, e.lease) ? machine_.on_granted()
-                                                           : machine_.on_wake());
+      return perform(machine_.takes_grant() && adopt(e.token, e.last_token, e.lease)
+                         ? machine_.on_granted()
+                         : machine_.on_wake());
     case event::kind::withdrawn:
       return perform(machine_.on_withdrawn());
     case event::kind::resume:

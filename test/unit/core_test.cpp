@@ -288,6 +288,22 @@ TEST(core, renews_a_pushed_grant_before_it_ends_and_hands_it_on) {
   end_and_wait(s, h);
 }
 
+TEST(core, lets_the_answer_under_way_speak_when_a_grant_is_pushed_before_it) {
+  scripted s;
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  s.engine->host.granted(asked.owner, 6, 6, 2s);
+  asked.done({}, {.granted = true, .token = 6, .last_token = 6});
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  const auto all = s.core->renewals().all();
+  EXPECT_EQ(all.size(), 1U) << "entered twice";
+  end_and_wait(s, h);
+}
+
 TEST(core, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
   scripted s;
   auto waiting = std::async(std::launch::async, [&] {
