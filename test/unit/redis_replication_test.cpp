@@ -13,8 +13,7 @@ namespace afar::test {
 namespace {
 
 std::vector<std::string> replica_of(const redis_server& master) {
-  return {"--replicaof", "127.0.0.1 " + std::to_string(master.port()), "--repl-diskless-sync-delay",
-          "0"};
+  return {"--replicaof", "127.0.0.1 " + std::to_string(master.port())};
 }
 
 bool in_step(const redis_server& replica) {

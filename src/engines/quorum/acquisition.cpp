@@ -1,9 +1,10 @@
 #include "engines/quorum/acquisition.hpp"
 
+#include <afar/detail/random_between.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <random>
 #include <utility>
 
 namespace afar::engines::quorum {
@@ -18,11 +19,6 @@ spi::milliseconds vote_time(spi::milliseconds lease) {
 
 // How much faster a voter's clock may run than ours.
 spi::milliseconds drift(spi::milliseconds lease) { return lease / 100 + 2ms; }
-
-spi::milliseconds random_pause(spi::milliseconds least, spi::milliseconds most) {
-  thread_local std::minstd_rand random{std::random_device{}()};
-  return std::uniform_int_distribution<std::int64_t>{least.count(), most.count()}(random) * 1ms;
-}
 
 class acquisition : public std::enable_shared_from_this<acquisition> {
  public:
@@ -166,12 +162,12 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
     if (failures.size() > who_->size() - needed_) return worst(failures, who_->size());
     // Others want it at the same time: who comes back first must be left to chance.
     if (split || waits.empty()) {
-      refused.retry_after = random_pause(5ms, 40ms);
+      refused.retry_after = detail::random_between<spi::milliseconds>(5ms, 40ms);
       return {};
     }
     std::ranges::sort(waits);
     const std::size_t enough = std::min(needed_, waits.size()) - 1;
-    refused.retry_after = waits[enough] + random_pause(0ms, 10ms);
+    refused.retry_after = waits[enough] + detail::random_between<spi::milliseconds>(0ms, 10ms);
     return {};
   }
 
