@@ -12,13 +12,6 @@ using namespace afar;
 using namespace afar::test;
 using detail::deadline;
 
-void end_and_wait(scripted& s, const hold_ptr& h) {
-  std::atomic<bool> ended{false};
-  h->end([&](const spi::status&) { ended = true; });
-  s.confirm_release();
-  ASSERT_TRUE(eventually([&] { return ended.load(); }));
-}
-
 TEST(core, gives_back_a_grant_that_comes_after_the_deadline) {
   scripted s;
   spi::status status;
@@ -246,81 +239,6 @@ TEST(core, hands_the_lock_on_locally_with_growing_tokens_and_within_bounds) {
   ASSERT_TRUE(eventually(arrived));
   EXPECT_EQ(holds[3]->token(), 20U);
   end_and_wait(s, holds[3]);
-}
-
-TEST(core, believes_a_pushed_grant_only_with_a_newer_token) {
-  scripted s;
-  auto waiting = std::async(std::launch::async, [&] {
-    spi::status status;
-    return s.core->acquire(s.request(), status);
-  });
-  auto asked = s.engine->next(s.engine->acquires);
-  const auto owner = asked.owner;
-  asked.done({}, {.token = 5, .watch_key = "k"});
-  s.engine->host.granted(owner, 5, 5, 30s);  // old news: looks again instead
-  s.refuse();
-  s.engine->host.granted(owner, 6, 6, 30s);
-  const auto h = waiting.get();
-  ASSERT_NE(h, nullptr);
-  EXPECT_EQ(h->token(), 6U);
-  end_and_wait(s, h);
-}
-
-TEST(core, renews_a_pushed_grant_before_it_ends_and_hands_it_on) {
-  scripted s(1h);
-  auto waiting = std::async(std::launch::async, [&] {
-    spi::status status;
-    return s.core->acquire(s.request(), status);
-  });
-  auto asked = s.engine->next(s.engine->acquires);
-  const auto owner = asked.owner;
-  asked.done({}, {.token = 5, .watch_key = "k"});
-  ASSERT_TRUE(eventually([&] { return s.core->stats().waited.load() == 1; }));
-  s.engine->host.granted(owner, 6, 8, 2s);
-  const auto h = waiting.get();
-  ASSERT_NE(h, nullptr);
-  EXPECT_EQ(h->token(), 6U);
-  EXPECT_LT(h->valid_until(), boot_clock::now() + 2s);
-  auto r = s.engine->next(s.engine->renewals);  // not a third of an hour later
-  ASSERT_EQ(r.claims, 1U);
-  r.each(0, {}, {});
-  EXPECT_TRUE(eventually([&] { return h->valid_until() > boot_clock::now() + 30min; }));
-  end_and_wait(s, h);
-}
-
-TEST(core, lets_the_answer_under_way_speak_when_a_grant_is_pushed_before_it) {
-  scripted s;
-  auto waiting = std::async(std::launch::async, [&] {
-    spi::status status;
-    return s.core->acquire(s.request(), status);
-  });
-  auto asked = s.engine->next(s.engine->acquires);
-  s.engine->host.granted(asked.owner, 6, 6, 2s);
-  asked.done({}, {.granted = true, .token = 6, .last_token = 6});
-  const auto h = waiting.get();
-  ASSERT_NE(h, nullptr);
-  const auto all = s.core->renewals().all();
-  EXPECT_EQ(all.size(), 1U) << "entered twice";
-  end_and_wait(s, h);
-}
-
-TEST(core, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
-  scripted s;
-  auto waiting = std::async(std::launch::async, [&] {
-    auto r = s.request();
-    r.renew = renewal::off;
-    spi::status status;
-    return s.core->acquire(std::move(r), status);
-  });
-  auto asked = s.engine->next(s.engine->acquires);
-  const auto owner = asked.owner;
-  asked.done({}, {.token = 5, .watch_key = "k"});
-  s.engine->host.granted(owner, 6, 6, 2s);
-  s.grant(6);
-  const auto h = waiting.get();
-  ASSERT_NE(h, nullptr);
-  EXPECT_GT(h->valid_until(), boot_clock::now() + 2s);
-  end_and_wait(s, h);
 }
 
 TEST(core, tells_a_holder_that_is_asked_to_give_back_but_keeps_its_hold) {

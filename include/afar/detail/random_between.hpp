@@ -8,8 +8,8 @@ namespace afar::detail {
 template <class Duration>
 Duration random_between(Duration least, Duration most) {
   thread_local std::minstd_rand random{std::random_device{}()};
-  return Duration{std::uniform_int_distribution<typename Duration::rep>{least.count(),
-                                                                        most.count()}(random)};
+  return Duration{
+      std::uniform_int_distribution<typename Duration::rep>{least.count(), most.count()}(random)};
 }
 
 }  // namespace afar::detail
