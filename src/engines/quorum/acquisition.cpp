@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 // How long a voter may take. A silent one must not eat the lease, nor hold up who lost the vote.
 spi::milliseconds vote_time(spi::milliseconds lease) {
-  return std::clamp<spi::milliseconds>(lease / 10, 100ms, 1s);
+  return std::clamp<spi::milliseconds>(lease / 3, 100ms, 1s);
 }
 
 // How much faster a voter's clock may run than ours.
@@ -74,12 +74,17 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
     std::vector<std::size_t> ask;
     {
       const std::lock_guard lock{m_};
-      for (const vote& v : votes_)
-        if (v.reply.granted) token_ = std::max(token_, v.reply.token);
+      // A hold that is shared from now on keeps its token. A voter whose vote was not needed may have
+      // stored a larger one.
+      if (converts() && ballots_.front()->claim.mode == spi::access::shared)
+        token_ = token_before_;
+      else
+        for (const vote& v : votes_)
+          if (v.reply.granted) token_ = std::max(token_, v.reply.token);
       for (std::size_t i = 0; i < votes_.size(); ++i) {
         if (!votes_[i].reply.granted) continue;
         ballots_[i]->claim.token = token_;
-        if (votes_[i].reply.token == token_)
+        if (votes_[i].reply.token >= token_)
           ++confirmed_;
         else
           ask.push_back(i);
@@ -223,8 +228,12 @@ bool transient(const std::error_code& c) {
 spi::status worst(const std::vector<spi::status>& failures, std::size_t of) {
   for (const spi::status& s : failures)
     if (!transient(s.code)) return s;
-  return {errc::unavailable, std::to_string(of - failures.size()) + " of " + std::to_string(of) +
-                                 " servers answer; another: " + failures.front().detail};
+  // Too little time for so many answers is not the same as servers that are away.
+  const auto away = static_cast<std::size_t>(std::ranges::count_if(
+      failures, [](const spi::status& s) { return s.code == errc::unavailable; }));
+  return {away > of - (of / 2 + 1) ? errc::unavailable : errc::timed_out,
+          std::to_string(of - failures.size()) + " of " + std::to_string(of) +
+              " servers answer; another: " + failures.front().detail};
 }
 
 void acquire(voters_ptr who, const spi::claim& a, spi::time_point by,
