@@ -19,7 +19,8 @@ TEST(core_grants, believes_a_pushed_grant_only_with_a_newer_token) {
   auto asked = s.engine->next(s.engine->acquires);
   const auto owner = asked.owner;
   asked.done({}, {.token = 5, .watch_key = "k"});
-  s.engine->host.granted(owner, 5, 5, 30s);  // old news: looks again instead
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));  // from now on it hears grants
+  s.engine->host.granted(owner, 5, 5, 30s);                         // old news: looks again instead
   s.refuse();
   s.engine->host.granted(owner, 6, 6, 30s);
   const auto h = waiting.get();
@@ -37,7 +38,7 @@ TEST(core_grants, renews_a_pushed_grant_before_it_ends_and_hands_it_on) {
   auto asked = s.engine->next(s.engine->acquires);
   const auto owner = asked.owner;
   asked.done({}, {.token = 5, .watch_key = "k"});
-  ASSERT_TRUE(eventually([&] { return s.core->stats().waited.load() == 1; }));
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));  // from now on it hears grants
   s.engine->host.granted(owner, 6, 8, 2s);
   const auto h = waiting.get();
   ASSERT_NE(h, nullptr);
@@ -77,6 +78,7 @@ TEST(core_grants, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
   auto asked = s.engine->next(s.engine->acquires);
   const auto owner = asked.owner;
   asked.done({}, {.token = 5, .watch_key = "k"});
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));  // from now on it hears grants
   s.engine->host.granted(owner, 6, 6, 2s);
   s.grant(6);
   const auto h = waiting.get();
