@@ -5,9 +5,9 @@
 #include <afar/spi/own_thread.hpp>
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <chrono>
+#include <csignal>
 #include <mutex>
 
 namespace afar::engines::redis {
