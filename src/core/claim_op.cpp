@@ -80,6 +80,7 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
     count_wait();
     left_behind_ = state_->claim().queue;
     refused_token_ = r.token;
+    refused_sent_ = sent_;
     return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
   }
   // A grant that took longer than its lease is none: asking again renews it.
@@ -97,7 +98,7 @@ bool claim_op::adopt(std::uint64_t token, std::uint64_t last_token,
                             .token = token,
                             .last_token = last_token,
                             .lease = std::min(lease, state_->lease())},
-                           sent_);
+                           refused_sent_);  // a later question may never have arrived
   return granted_;
 }
 

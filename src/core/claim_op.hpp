@@ -58,6 +58,7 @@ class claim_op final : public wait_op {
   const spi::time_point began_ = boot_clock::now();
   spi::time_point sent_{};
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
+  spi::time_point refused_sent_{};   // when what was refused last was sent
   std::atomic<bool> left_behind_;    // the engine may have something of this claim
   bool behind_release_ = false;      // the line moves when the engine answers our own release
   bool asked_;                       // the observer knows that it asks
