@@ -1,4 +1,5 @@
 // Independent servers that vote: minorities that fail, votes that are forgotten, tokens that grow.
+#include "engines/quorum/quorum_engine.hpp"
 #include "redis_fixture.hpp"
 #include "support/errors.hpp"
 
@@ -120,6 +121,42 @@ TEST_F(redis_quorum, lets_many_work_one_after_the_other) {
 }
 
 // The server that is ahead gives a large token and is away the next time.
+// Without a line, who releases and asks again would always be the first.
+TEST_F(redis_quorum, who_releases_lets_those_who_wait_ask_first) {
+  start(3);
+  const client one{url()};
+  const client two{url()};
+  mutex busy{one, "m"};
+  mutex patient{two, "m"};
+  busy.lock();
+  std::atomic<bool> has{false};
+  std::jthread waiter{[&] {
+    const std::scoped_lock guard{patient};
+    has = true;
+  }};
+  ASSERT_TRUE(eventually([&] {
+    return servers[2]->ask({"PUBSUB", "NUMSUB", "afar:watch:{m}"}).ends_with(":1\r\n");
+  })) << servers[2]->ask({"PUBSUB", "CHANNELS", "*"});
+  int again = 0;
+  for (; !has && again < 1'000; ++again) {
+    busy.unlock();
+    busy.lock();
+  }
+  busy.unlock();
+  EXPECT_LT(again, 10);
+}
+
+TEST(quorum_courtesy, is_shown_once_for_each_release_that_others_heard_of) {
+  engines::quorum::courtesy owed;
+  EXPECT_EQ(owed.pause("m"), 0ms);
+  owed.owe("m", 20s);
+  EXPECT_EQ(owed.pause("other"), 0ms);
+  EXPECT_GT(owed.pause("m"), 20s);
+  EXPECT_EQ(owed.pause("m"), 0ms);
+  for (int i = 0; i < 10'000; ++i) owed.owe(std::to_string(i), 0ms);
+  EXPECT_LT(owed.size(), 10'000);
+}
+
 TEST_F(redis_quorum, tokens_grow_although_majorities_differ) {
   start(3);
   const client c{url()};

@@ -161,7 +161,8 @@ struct renew_reply {
   milliseconds lease{};
 };
 
-enum class release_reply : std::uint8_t { released, gone };
+// wanted: released, and others who wait for it without a line were told.
+enum class release_reply : std::uint8_t { released, gone, wanted };
 
 // ---- cells ------------------------------------------------------------------------------------
 

@@ -4,6 +4,9 @@
 #include "engines/quorum/survey.hpp"
 #include "engines/quorum/tally.hpp"
 
+#include <afar/detail/random_between.hpp>
+
+#include <algorithm>
 #include <bit>
 #include <chrono>
 #include <future>
@@ -75,6 +78,32 @@ bool wakes::heard(std::string_view key, std::size_t voter) {
   return true;
 }
 
+// ---- courtesy -----------------------------------------------------------------------------------
+
+void courtesy::owe(std::string_view name, boot_clock::duration way) {
+  // One way to them, and one back.
+  const auto until =
+      boot_clock::now() + detail::random_between<boot_clock::duration>(way + 1ms, 2 * way + 2ms);
+  const std::lock_guard lock{m_};
+  if (owed_.size() >= 64)
+    std::erase_if(owed_, [](const auto& one) { return one.second < boot_clock::now(); });
+  owed_.insert_or_assign(std::string{name}, until);
+}
+
+spi::milliseconds courtesy::pause(std::string_view name) {
+  const std::lock_guard lock{m_};
+  const auto at = owed_.find(name);
+  if (at == owed_.end()) return 0ms;
+  const auto left = std::chrono::ceil<spi::milliseconds>(at->second - boot_clock::now());
+  owed_.erase(at);
+  return std::max(left, 0ms);
+}
+
+std::size_t courtesy::size() {
+  const std::lock_guard lock{m_};
+  return owed_.size();
+}
+
 // ---- open and close -----------------------------------------------------------------------------
 
 quorum_engine::quorum_engine(std::string_view name, std::size_t n, spi::host& up, opener open)
@@ -104,7 +133,11 @@ void quorum_engine::close() noexcept {
 // ---- claims -------------------------------------------------------------------------------------
 
 void quorum_engine::acquire(spi::claim& a, spi::time_point by, spi::done<spi::acquire_reply> done) {
-  quorum::acquire(who_, a, by, std::move(done));
+  const auto pause = a.queue && a.token == 0 ? courtesy_->pause(a.what.name) : 0ms;
+  if (pause == 0ms) return quorum::acquire(who_, a, by, std::move(done));
+  spi::acquire_reply later;
+  later.retry_after = pause;
+  done({}, std::move(later));
 }
 
 void quorum_engine::renew(std::span<spi::claim* const> claims, spi::time_point by,
@@ -153,11 +186,15 @@ void quorum_engine::release(const spi::claim& a, spi::time_point by,
   using enum spi::release_reply;
   const auto all = std::make_shared<poll_of<spi::release_reply>>(
       who_->size(), who_->needed(a.what.kind, a.limit), std::move(done));
+  const auto begun = boot_clock::now();
   for (const auto& v : who_->all) {
     const auto last = std::make_shared<ballot>(a);
-    v->release(last->claim, by, [all, last](const spi::status& s, spi::release_reply r) {
-      all->answered(s, r == released, released, gone);
-    });
+    v->release(last->claim, by,
+               [all, last, begun, polite = courtesy_](const spi::status& s, spi::release_reply r) {
+                 if (!s && r == wanted)
+                   polite->owe(last->claim.what.name, boot_clock::now() - begun);
+                 all->answered(s, r != gone, released, gone);
+               });
   }
 }
 

@@ -28,6 +28,20 @@ class wakes {
   std::map<std::string, std::uint32_t, std::less<>> heard_;  // a bit per voter
 };
 
+// Without a line, who releases would be the first to ask again, and those that are told would come too
+// late each time: after a release that others heard of, the next waiting claim lets them ask first.
+class courtesy {
+ public:
+  void owe(std::string_view name, boot_clock::duration way);  // how long the release took
+  spi::milliseconds pause(std::string_view name);             // once; 0: none
+  std::size_t size();                                         // how many names it remembers
+  std::size_t size() const;                                   // names that are kept
+
+ private:
+  std::mutex m_;
+  std::map<std::string, spi::time_point, std::less<>> owed_;
+};
+
 // The host of one voter.
 class ear final : public spi::host {
  public:
@@ -77,6 +91,7 @@ class quorum_engine final : public spi::engine {
 
   spi::traits about_;
   wakes wakes_;
+  const std::shared_ptr<courtesy> courtesy_ = std::make_shared<courtesy>();
   std::vector<std::unique_ptr<ear>> ears_;
   const voters_ptr who_ = std::make_shared<voters>();
   std::atomic<bool> closed_{false};

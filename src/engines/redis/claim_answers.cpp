@@ -76,8 +76,9 @@ std::unique_ptr<request> acquiring(const spi::claim& a, std::string watch_key, s
 std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_reply> done) {
   return make_request(by, [done = std::move(done)](spi::status s, reply r) mutable {
     if (!s && r.failed()) s = failure_of(r);
-    const bool ended = r.integer().value_or(0) != 0;
-    done(std::move(s), ended ? spi::release_reply::released : spi::release_reply::gone);
+    using enum spi::release_reply;
+    const auto answer = r.integer().value_or(0);
+    done(std::move(s), answer == 0 ? gone : answer == 3 ? wanted : released);
   });
 }
 

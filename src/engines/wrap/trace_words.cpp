@@ -62,7 +62,8 @@ std::string in_words(const spi::renew_reply& r) {
 }
 
 std::string in_words(spi::release_reply r) {
-  return r == spi::release_reply::released ? "released" : "gone";
+  using enum spi::release_reply;
+  return r == gone ? "gone" : r == wanted ? "released, wanted" : "released";
 }
 
 std::string in_words(const spi::cell_reply& r) {

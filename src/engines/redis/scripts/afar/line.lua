@@ -13,8 +13,9 @@ end
 
 local function newest() return tonumber(call('GET', tkey) or '0') end
 
-local function tell(channel)
-  if changed and channel ~= '' then redis.pcall('PUBLISH', channel, '') end
+local function tell(channel)  -- returns whether somebody heard it
+  local heard = changed and channel ~= '' and redis.pcall('PUBLISH', channel, '')
+  return type(heard) == 'number' and heard > 0
 end
 
 local function mint(more)

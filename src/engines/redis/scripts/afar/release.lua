@@ -1,11 +1,11 @@
--- KEYS: name, queue, token.  ARGV: owner, watchers' channel if it has one.  Ends a hold or gives up a place, and moves the line.  Returns 1 hold ended, 2 place given up, 0 gone.
+-- KEYS: name, queue, token.  ARGV: owner, watchers' channel if it has one.  Ends a hold or gives up a place, and moves the line.  Returns 1 hold ended, 2 place given up, 3 hold ended and somebody heard of it on the channel, 0 gone.
 local call, name, queue, tkey, owner = redis.call, KEYS[1], KEYS[2], KEYS[3], ARGV[1]
 local v = redis.pcall('GET', name)
 local mine = type(v) == 'string' and string.find(v, owner .. ' ', 1, true) == 1
 if mine and call('EXISTS', queue) == 0 then
   call('DEL', name)
-  if ARGV[2] then redis.pcall('PUBLISH', ARGV[2], '') end
-  return 1
+  local heard = ARGV[2] and redis.pcall('PUBLISH', ARGV[2], '')
+  return type(heard) == 'number' and heard > 0 and 3 or 1
 end
 local clock = call('TIME')
 local us = clock[1] * 1000000 + clock[2]
@@ -38,8 +38,7 @@ if mine then
   call('DEL', name)  -- the first write: allowed at maxmemory, so that the grant after it is too
   changed = true
   advance()
-  tell(ARGV[2] or '')
-  return 1
+  return tell(ARGV[2] or '') and 3 or 1
 end
 local answer = 0
 if look() then return 0 end
@@ -53,5 +52,5 @@ if place then
   if answer == 0 then answer = 2 end
 end
 if call('EXISTS', queue) == 1 then advance() end
-tell(ARGV[2] or '')
+if tell(ARGV[2] or '') and answer == 1 then answer = 3 end
 return answer
