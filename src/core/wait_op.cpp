@@ -45,15 +45,21 @@ void wait_op::run(std::optional<first_answer> first, arrival arriving) {
 void wait_op::sleep() {
   const auto until = machine_.wake_at();
   bool rung = false;
+  answer_here here{this};
   if (!waits_for_engine()) {
     sleeper_.park_until(until);
   } else {
     driving_.store(true, std::memory_order_seq_cst);
+    const auto outer = std::exchange(attempting_, &here);
     if (!sleeper_.ready()) rung = core_->engine().drive(sleeper_, until);
+    attempting_ = outer;
     driving_.store(false, std::memory_order_relaxed);
   }
   // What was posted before comes first: the ring may be our own client's, which closes.
-  if (rung && sleeper_.ready())
+  if (here.answer) {
+    if (rung) wake();
+    perform(on_answer(here.answer->status, std::move(here.answer->answer)));
+  } else if (rung && sleeper_.ready())
     wake();
   else if (rung)
     perform(machine_.on_wake());

@@ -96,7 +96,9 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   // What a blocked caller sleeps on.
   struct sleeper final : spi::waiter {
     explicit sleeper(wait_op& o) : op(o) {}
-    bool ready() const noexcept override { return op.pending_.load(std::memory_order_acquire); }
+    bool ready() const noexcept override {
+      return op.pending_.load(std::memory_order_acquire) || op.answered_here();
+    }
     void park_until(spi::time_point t) noexcept override { place.park_until(t); }
     void notify() noexcept override { place.notify(); }
     std::string_view key() const noexcept override { return op.machine_.watch_key(); }
@@ -142,12 +144,16 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   std::atomic<bool> driving_{false};
   std::thread::id caller_;
 
-  // An answer that comes while the attempt is still being made, on the thread that makes it.
+  // An answer that comes to the thread that makes the attempt, or that reads for the engine until it
+  // has it: nobody else has to be told.
   struct answer_here {
     const wait_op* of;
     std::optional<first_answer> answer = {};
   };
   static thread_local answer_here* attempting_;
+  bool answered_here() const noexcept {
+    return attempting_ != nullptr && attempting_->of == this && attempting_->answer;
+  }
 };
 
 }  // namespace afar::detail

@@ -21,11 +21,17 @@ struct owner_id {
     return client_high == other.client_high && client_low == other.client_low;
   }
 
+  static constexpr std::size_t longest_text = 36 + 1 + 20;
+
   // "<uuid>:<number>", the form in which owners are stored as text and shown to people.
   std::string text() const {
+    char out[longest_text];
+    return {out, print(out)};
+  }
+
+  // Likewise, into `longest_text` bytes; returns the end.
+  char* print(char* at) const noexcept {
     static constexpr std::string_view digits = "0123456789abcdef";
-    char out[64];
-    char* at = out;
     // xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
     const auto write = [&at](std::uint64_t half, int from, int to) {
       for (int shift = from; shift > to; shift -= 4) *at++ = digits[half >> (shift - 4) & 0xfU];
@@ -40,7 +46,7 @@ struct owner_id {
     *at++ = '-';
     write(client_low, 48, 0);
     *at++ = ':';
-    return {out, std::to_chars(at, out + sizeof out, number).ptr};
+    return std::to_chars(at, at + 20, number).ptr;
   }
 };
 

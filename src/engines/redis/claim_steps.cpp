@@ -4,6 +4,8 @@
 #include "engines/redis/steps.hpp"
 #include "engines/redis/subscriber.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <charconv>
 #include <concepts>
@@ -40,12 +42,6 @@ std::string& joined(std::string& out, const Words&... words) {
   return out;
 }
 
-// In microseconds. A token key that is older is renewed: a hint, so that it may be the client's clock.
-std::int64_t half_a_day_ago() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  return std::chrono::duration_cast<std::chrono::microseconds>(now - 12h).count();
-}
-
 // The keys of a name as words of a command. A thread mostly asks for the name that it asked for
 // before, and building them costs more than the rest of a request.
 class key_words {
@@ -73,6 +69,74 @@ class key_words {
   std::size_t first_three_ = 0;
 };
 
+// In microseconds. A token key that is older is renewed: a hint, so that it may be the client's clock,
+// as it was some time ago.
+std::int64_t half_a_day_before(std::int64_t second) { return (second - 12 * 60 * 60) * 1'000'000; }
+
+void owner_word(std::string& out, const spi::owner_id& owner) {
+  char text[spi::owner_id::longest_text];
+  command::word(out, {text, owner.print(text)});
+}
+
+// A claim's acquire but for its owner. A thread mostly asks for what it asked for before.
+class acquire_words {
+ public:
+  static void write(request& to, const spi::claim& a, const telling& how,
+                    std::string_view watchers) {
+    thread_local acquire_words last;
+    timespec now{};
+    ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    if (!last.fit(a, how, now.tv_sec)) last = acquire_words{a, how, watchers, now.tv_sec};
+    to.code = &scripts::acquire;
+    to.count = 1 + keys + others;
+    to.words.reserve(last.before_.size() + last.behind_.size() + room_for_owner);
+    to.words.append(last.before_);
+    owner_word(to.words, a.owner);
+    to.words.append(last.behind_);
+  }
+
+ private:
+  static constexpr std::size_t keys = 3;
+  static constexpr std::size_t others = 6;
+  static constexpr std::size_t room_for_owner = spi::owner_id::longest_text + 16;
+  static constexpr std::int64_t some_time = 60;  // s
+
+  acquire_words() = default;
+  acquire_words(const spi::claim& a, const telling& how, std::string_view watchers,
+                std::int64_t second)
+      : of_(a), name_(a.what.name), note_(a.note), channel_(how.channel), second_(second) {
+    of_.place.clear();
+    command::word(before_, std::int64_t{keys});
+    before_.append(key_words::of(a.what.name).three());
+    const bool short_way = mode_of(a) == 'x' && a.token == 0 && watchers.empty();
+    command::word(behind_, a.lease.count());
+    command::word(behind_, short_way ? std::int64_t{a.handoffs} + 1 : 0);
+    command::word(behind_, half_a_day_before(second));
+    std::string joint;  // of the record that a holder is
+    command::word(behind_,
+                  joined(joint, a.handoffs, letter(a.what.kind), -a.lease.count()).append(a.note));
+    joint.clear();
+    command::word(behind_, joined(joint, mode_of(a), a.token, place_time(a).count(), a.permits,
+                                  a.limit, how.channel)
+                               .append(watchers));
+  }
+
+  bool fit(const spi::claim& a, const telling& how, std::int64_t second) const noexcept {
+    return a.what.kind == of_.what.kind && a.mode == of_.mode && a.permits == of_.permits &&
+           a.limit == of_.limit && a.lease == of_.lease && a.queue == of_.queue &&
+           a.handoffs == of_.handoffs && a.token == of_.token && second - second_ < some_time &&
+           a.what.name == name_ && a.note == note_ && how.channel == channel_;
+  }
+
+  spi::claim of_ = {};  // its numbers
+  std::string name_;
+  std::string note_;
+  std::string channel_;
+  std::int64_t second_ = 0;
+  std::string before_;
+  std::string behind_;
+};
+
 }  // namespace
 
 spi::milliseconds waiter_lease(const spi::claim& a) noexcept {
@@ -85,7 +149,6 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how
     done(std::move(bad), {});
     return nullptr;
   }
-  const std::string owner = a.owner.text();
   const std::string_view name = a.what.name;
   const std::string watchers = layout::watchers_channel(a.what.kind, name, how.announces);
   auto r = acquiring(a, how.announces ? subscriber::channel_key(watchers) : std::string{}, by,
@@ -93,27 +156,14 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::arrive, 5, 5}
         .add_words(key_words::of(name).five())
-        .add(owner)
+        .add(a.owner.text())
         .add(place_time(a))
         .add(std::int64_t{a.limit})
         .add(how.channel)
         .add(a.note);
     return r;
   }
-  const bool short_way = mode_of(a) == 'x' && a.token == 0 && watchers.empty();
-  std::string tail;  // of the record that a holder is
-  joined(tail, a.handoffs, letter(a.what.kind), -a.lease.count()).append(a.note);
-  std::string rest;
-  joined(rest, mode_of(a), a.token, place_time(a).count(), a.permits, a.limit, how.channel)
-      .append(watchers);
-  arguments{*r, scripts::acquire, 3, 6}
-      .add_words(key_words::of(name).three())
-      .add(owner)
-      .add(a.lease)
-      .add(short_way ? std::int64_t{a.handoffs} + 1 : 0)
-      .add(half_a_day_ago())
-      .add(tail)
-      .add(rest);
+  acquire_words::write(*r, a, how, watchers);
   return r;
 }
 
@@ -132,7 +182,8 @@ std::unique_ptr<request> release_request(const spi::claim& a, const telling& how
   const std::string watchers =
       layout::watchers_channel(a.what.kind, name, how.announces && a.token != 0);
   arguments words{*r, scripts::release, 3, watchers.empty() ? 1U : 2U};
-  words.add_words(key_words::of(name).three()).add(a.owner.text());
+  words.add_words(key_words::of(name).three());
+  owner_word(r->words, a.owner);
   if (!watchers.empty()) words.add(watchers);
   return r;
 }

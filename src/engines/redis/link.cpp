@@ -126,10 +126,10 @@ bool link::read_answers(bool waits) {
   std::array<char, 16384> bytes;
   const auto n = wire_->receive(bytes, waits);
   const int error = errno;
-  std::vector<reply> replies;
+  auto& replies = replies_;
+  replies.clear();
   spi::status failure;
   if (n > 0) {
-    replies.reserve(8);
     decode_->feed({bytes.data(), static_cast<std::size_t>(n)});
     for (reply r; decode_->next(r);) replies.push_back(std::move(r));
     if (decode_->broken()) failure = {errc::unknown_outcome, "a hostile answer: " + decode_->why()};
@@ -138,7 +138,8 @@ bool link::read_answers(bool waits) {
   } else if (error != EAGAIN && error != EWOULDBLOCK && error != EINTR) {
     failure = {errc::unknown_outcome, std::generic_category().message(error)};
   }
-  answers answered;
+  auto& answered = answered_;
+  answered.clear();
   {
     lock l{m_};
     if (!up_) return false;  // lost meanwhile, with all that was in sent_
@@ -164,7 +165,6 @@ bool link::read_answers(bool waits) {
 
 void link::match(std::vector<reply>& replies, answers& answered) {
   if (!replies.empty()) progress_ = boot_clock::now();
-  answered.reserve(replies.size());
   for (std::size_t left = replies.size(); left > 0 && !batches_.empty();) {
     const std::size_t taken = std::min(left, batches_.front());
     left -= taken;

@@ -5,7 +5,7 @@
 // Invariants
 //   1. sent_ is in the order of the commands on the wire; null: failed at its deadline, its answer is
 //      to be thrown away.
-//   2. One thread at a time has the reader's role, and only it touches decode_.
+//   2. One thread at a time has the reader's role, and only it touches decode_, replies_, answered_.
 //   3. The socket is closed only when nobody reads or writes: a descriptor in use is never reused.
 //   4. While anything is in sent_ or waiting_, the tick runs: it keeps the deadlines, and sweeps
 //      answers that nobody reads.
@@ -110,7 +110,10 @@ class link : public std::enable_shared_from_this<link> {
   bool awaiting_ = false;  // readability
   int idle_ticks_ = 0;
 
-  decoder* decode_ = nullptr;  // (inv 2)
+  // (inv 2)
+  decoder* decode_ = nullptr;
+  std::vector<reply> replies_;
+  answers answered_;
   std::unique_ptr<decoder> decoder_;
 
   std::mutex m_;  // guards everything below

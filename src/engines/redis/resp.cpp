@@ -143,6 +143,13 @@ bool decoder::fail(std::string why) {
 
 bool decoder::feed(std::string_view bytes) {
   if (broken_) return false;
+  fed_ = bytes;
+  return waiting_ == 0 || keep_rest();
+}
+
+// Hands over to hiredis.
+bool decoder::keep_rest() {
+  const auto bytes = std::exchange(fed_, {});
   waiting_ += bytes.size();
   if (waiting_ > longest_text) return fail("an answer of more than 64 MiB");
   if (codec().redisReaderFeed(reader_.get(), bytes.data(), bytes.size()) != REDIS_OK)
@@ -150,8 +157,27 @@ bool decoder::feed(std::string_view bytes) {
   return true;
 }
 
+// Most answers are a number of at most 18 digits, and come whole.
+bool decoder::next_number(reply& out) {
+  constexpr std::size_t longest = 18;
+  if (!fed_.starts_with(':')) return false;
+  std::int64_t n = 0;
+  std::size_t at = 1;
+  for (; at < fed_.size() && at <= longest && fed_[at] >= '0' && fed_[at] <= '9'; ++at)
+    n = n * 10 + (fed_[at] - '0');
+  if (at == 1 || fed_.substr(at, 2) != "\r\n") return false;
+  fed_.remove_prefix(at + 2);
+  out = {.what = reply::type::integer, .number = n};
+  return true;
+}
+
 bool decoder::next(reply& out) {
   if (broken_) return false;
+  if (!fed_.empty()) {
+    if (next_number(out)) return true;
+    if (!keep_rest()) return false;
+  }
+  if (waiting_ == 0) return false;
   void* made = nullptr;
   if (codec().redisReaderGetReply(reader_.get(), &made) != REDIS_OK) return fail(reader_->errstr);
   if (!made) return false;

@@ -59,17 +59,20 @@ class decoder {
 
   // False: what came is not the protocol, or larger than any answer of ours; see why(). Nothing
   // works any more then.
-  bool feed(std::string_view bytes);
-  bool next(reply&);  // false: no complete reply yet, or broken()
+  bool feed(std::string_view bytes);  // which stay until next() has returned false
+  bool next(reply&);                  // false: no complete reply yet, or broken()
   bool broken() const noexcept { return broken_; }
   const std::string& why() const noexcept { return why_; }
 
  private:
   bool fail(std::string why);
+  bool keep_rest();
+  bool next_number(reply&);
   struct freed {
     void operator()(redisReader*) const noexcept;
   };
   std::unique_ptr<redisReader, freed> reader_;
+  std::string_view fed_;     // what hiredis has not got yet
   std::size_t waiting_ = 0;  // bytes fed since the last complete reply
   std::size_t items_ = 0;    // announced in the reply that is being read
   bool broken_ = false;
