@@ -133,8 +133,8 @@ void claim_op::report(const spi::status& s) {
   if (expected_) owner().forget_grant(*expected_);
   if (s.code == errc::timed_out) counters::up(stats.timed_out);
   if (s.code == errc::cancelled) counters::up(stats.cancelled);
-  const auto now = boot_clock::now();
-  if (owner().observed())
+  if (owner().observed()) {
+    const auto now = boot_clock::now();
     owner().tell({.what = s ? afar::event::kind::refused : afar::event::kind::acquired,
                   .name = line_->name(),
                   .token = s ? 0 : state_->token(),
@@ -142,6 +142,7 @@ void claim_op::report(const spi::status& s) {
                   .waited = now - began_,
                   .lease = state_->lease(),
                   .code = s.code});
+  }
   if (!s) {
     counters::up(stats.acquired);
     return done_({}, std::move(state_));

@@ -29,8 +29,8 @@ class answer final : public spi::waiter {
   // False: not given by `until`.
   bool wait_until(spi::time_point until) noexcept {
     while (!ready()) {
-      if (boot_clock::now() >= until) return ready();
       sleep_until(until);
+      if (!ready() && boot_clock::now() >= until) return ready();
     }
     return true;
   }

@@ -15,12 +15,10 @@ wait_op::wait_op(std::shared_ptr<core> c, const wait_machine::limits& l, std::st
 wait_op::~wait_op() = default;
 
 void wait_op::run(std::optional<first_answer> first, arrival arriving) {
-  {
-    const std::lock_guard lock(m_);
-    blocking_ = true;
-    caller_ = std::this_thread::get_id();
-    handling_ = true;  // this thread, until it has its answer
-  }
+  // Nobody else knows of it yet.
+  blocking_ = true;
+  caller_ = std::this_thread::get_id();
+  handling_ = true;  // this thread, until it has its answer
   auto e = begin(std::move(first), arriving);
   handle(e);
   if (!reported_) heed_stop();
@@ -157,24 +155,23 @@ void wait_op::handle_posted() {
 }
 
 void wait_op::handle(event& e) {
-  const auto now = boot_clock::now();
   switch (e.what) {
     case event::kind::start:
       return perform(machine_.start());
     case event::kind::attempt:
       return perform(on_answer(e.status, std::move(e.answer)));
     case event::kind::watch:
-      return perform(machine_.on_watch(e.status, e.recheck, now));
+      return perform(machine_.on_watch(e.status, e.recheck, boot_clock::now()));
     case event::kind::wake:
       return perform(machine_.on_wake());
     case event::kind::timer:
       timer_ = 0;
       timer_at_ = spi::time_point::max();
-      return perform(machine_.on_timer(now));
+      return perform(machine_.on_timer(boot_clock::now()));
     case event::kind::stop:
-      return perform(machine_.on_stop(errc::cancelled, now));
+      return perform(machine_.on_stop(errc::cancelled, boot_clock::now()));
     case event::kind::close:
-      return perform(machine_.on_stop(errc::closed, now));
+      return perform(machine_.on_stop(errc::closed, boot_clock::now()));
     case event::kind::grant:
       return perform(machine_.takes_grant() && adopt(e.token, e.last_token, e.lease)
                          ? machine_.on_granted()

@@ -73,9 +73,21 @@ class key_words {
 // as it was some time ago.
 std::int64_t half_a_day_before(std::int64_t second) { return (second - 12 * 60 * 60) * 1'000'000; }
 
+// A thread mostly works for one client: its name is not written anew.
 void owner_word(std::string& out, const spi::owner_id& owner) {
-  char text[spi::owner_id::longest_text];
-  command::word(out, {text, owner.print(text)});
+  struct words {
+    spi::owner_id of;
+    char text[spi::owner_id::longest_text];
+    char* number;
+  };
+  thread_local words last{{}, {}, nullptr};
+  if (!last.number || !owner.same_client(last.of)) {
+    last.of = owner;
+    last.of.number = 0;
+    last.number = last.of.print(last.text) - 1;
+  }
+  char* const end = std::to_chars(last.number, last.text + sizeof last.text, owner.number).ptr;
+  command::word(out, {last.text, static_cast<std::size_t>(end - last.text)});
 }
 
 // A claim's acquire but for its owner. A thread mostly asks for what it asked for before.
@@ -178,6 +190,7 @@ std::unique_ptr<request> release_request(const spi::claim& a, const telling& how
         .add(a.owner.text());
     return r;
   }
+  r->may_linger = a.token != 0;
   // What never was a hold is withdrawn in silence: who hears of it would only try in vain.
   const std::string watchers =
       layout::watchers_channel(a.what.kind, name, how.announces && a.token != 0);

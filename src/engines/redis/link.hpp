@@ -10,6 +10,7 @@
 //   4. While anything is in sent_ or waiting_, the tick runs: it keeps the deadlines, and sweeps
 //      answers that nobody reads.
 //   5. At most `window` batches of bytes are unanswered; what comes meanwhile goes as one batch.
+//   6. A request that lingers is written with the next one, by whoever waits, or by the next tick.
 #pragma once
 
 #include "engines/redis/dial.hpp"
@@ -65,6 +66,7 @@ class link : public std::enable_shared_from_this<link> {
 
  private:
   static constexpr spi::milliseconds read_time{5};
+  static constexpr auto none = spi::time_point::max();
   enum class reader : std::uint8_t { nobody, caller, engine };
   using lock = std::unique_lock<std::mutex>;
   using requests = std::vector<std::unique_ptr<request>>;
@@ -73,6 +75,7 @@ class link : public std::enable_shared_from_this<link> {
   // ---- any thread; `l` locks m_
   void send(std::unique_ptr<request>, bool whole_script);
   void end() noexcept;
+  bool lingers(const request&);
   void flush(lock& l);
   bool read_answers(
       bool waits);  // by whoever has the role; `waits` for read_time. False: nothing came
@@ -135,6 +138,9 @@ class link : public std::enable_shared_from_this<link> {
   std::size_t out_count_ = 0;
   std::deque<std::size_t> batches_;
   bool writing_ = false;
+  bool lingering_ = false;              // (inv 6)
+  int quick_ = 0;                       // how often in a row something came right behind a release
+  spi::time_point released_at_ = none;  // a release is the last that was asked for
   reader reader_ = reader::nobody;
   std::atomic<std::thread::id> leader_;
   std::vector<spi::waiter*> parked_;

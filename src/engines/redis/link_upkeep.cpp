@@ -178,6 +178,10 @@ spi::milliseconds link::look() {
   bool idle = false;
   {
     lock l{m_};
+    if (std::exchange(lingering_, false)) {
+      quick_ = 0;
+      flush(l);
+    }
     const auto now = boot_clock::now();
     if (now >= earliest_) {
       earliest_ = spi::time_point::max();

@@ -141,6 +141,7 @@ std::unique_ptr<request> release(const spi::claim& a, const telling& how, spi::t
   const std::string owner = a.owner.text();
   const own_keys own = keys_of(k, name, owner);
   auto r = releasing(by, std::move(done));
+  r->may_linger = true;
   const auto begin = [&](const script& code, std::size_t keys, std::size_t others) {
     arguments out{*r, code, keys, others};
     out.add(layout::name_key(name)).add(line_of(k, name)).add(layout::places_key(name));

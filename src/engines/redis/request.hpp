@@ -36,6 +36,7 @@ class request {
   std::size_t count = 0;         // words in `words`
   std::string words;             // behind "EVALSHA <sha>": number of keys, keys, arguments
 
+  bool may_linger = false;      // for a moment, until something else is sent
   bool asking = false;          // in a cluster: the slot is on its way to this server
   int detours = 0;              // how many servers have sent it elsewhere
   std::uint64_t only_over = 0;  // fails over any other connection of the link; 0: all

@@ -4,6 +4,7 @@
 
 #include <hiredis/hiredis.h>
 
+#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -91,6 +92,11 @@ char* head(char* at, char sign, std::size_t n) noexcept {
   return at;
 }
 
+// (std::string::append of two pointers takes the long way through a temporary.)
+std::string_view between(const char* from, const char* to) noexcept {
+  return {from, static_cast<std::size_t>(to - from)};
+}
+
 }  // namespace
 
 const reply& reply::at(std::size_t i) const noexcept {
@@ -108,12 +114,21 @@ std::optional<std::int64_t> reply::integer() const noexcept {
 
 command::command(std::string& out, std::size_t words) : out_(out) {
   char text[32];
-  out.append(text, head(text, '*', words));
+  out += between(text, head(text, '*', words));
 }
 
 void command::word(std::string& out, std::string_view w) {
-  char text[32];
-  out.append(text, head(text, '$', w.size())).append(w).append("\r\n", 2);
+  constexpr std::size_t small = 100;
+  char text[32 + small];
+  char* at = head(text, '$', w.size());
+  if (w.size() > small) {
+    ((out += between(text, at)) += w) += "\r\n";
+    return;
+  }
+  at = std::ranges::copy(w, at).out;
+  *at++ = '\r';
+  *at++ = '\n';
+  out += between(text, at);
 }
 
 void command::word(std::string& out, std::int64_t n) {
