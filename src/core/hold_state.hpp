@@ -65,6 +65,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   void renewed(const spi::status&, const spi::renew_reply&, time_point sent);
   void lose(loss_reason);
   struct watchdog_hook {
+    std::chrono::nanoseconds granted{};  // the lease, as the engine gave it
     hold_state* previous = nullptr;
     hold_state* next = nullptr;
     std::size_t list = 0;

@@ -38,7 +38,9 @@ void watchdog::append(hold_state& h, time_point sent) {
     at = std::prev(lists_.end());
   }
   auto& hook = h.hook;
-  hook.due = h.renews() ? sent + h.lease() / 3 : h.valid_until();
+  // A session's engine grants less than was asked for.
+  hook.granted = std::min<std::chrono::nanoseconds>(h.lease(), h.valid_until() - sent);
+  hook.due = h.renews() ? sent + hook.granted / 3 : h.valid_until();
   hook.list = static_cast<std::size_t>(at - lists_.begin());
   hook.listed = true;
   hook.previous = at->last;
@@ -119,8 +121,9 @@ void watchdog::tick(time_point now) {
       unlink(*h);
       if (!held) continue;
       // Until it is confirmed it is looked at again in time to repeat the request and to tell.
-      h->hook.due = std::min(std::max(now + h->lease() / 6, now + std::chrono::milliseconds{1}),
-                             std::max(h->valid_until(), now));
+      h->hook.due =
+          std::min(std::max(now + h->hook.granted / 6, now + std::chrono::milliseconds{1}),
+                   std::max(h->valid_until(), now));
       h->hook.busy = true;
       busy_.emplace(h->hook.due, h);
       due.push_back(std::move(held));
