@@ -38,7 +38,7 @@ class zookeeper_proxy {
   void strike(loses, zk_op, std::string text, int nth = 1);
   bool struck() const;
 
-  void cut();   // the connections of now; new ones are refused until mend()
+  void cut();  // the connections of now; new ones are refused until mend()
   void mend();
   // Ends the session of the last client that connected, as the server would when it expires.
   void end_session();

@@ -18,8 +18,7 @@ namespace afar::test {
 namespace {
 
 // Debian's; the jar's manifest names the others.
-constexpr const char* class_path =
-    "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar";
+constexpr const char* class_path = "/usr/share/java/zookeeper.jar:/usr/share/java/slf4j-simple.jar";
 
 std::string make_folder() {
   std::string path = (std::filesystem::temp_directory_path() / "afar-zookeeper-XXXXXX").string();

@@ -48,8 +48,8 @@ void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::stri
       members.push_back(n);
       wanted.push_back(ask::get(s->folder + '/' + n));
     }
-  w->session.fly(std::move(wanted), [members, mine = s->guid, then = std::move(then)](
-                                        std::vector<answer>& got) mutable {
+  w->session.fly(std::move(wanted), [members, mine = s->guid,
+                                     then = std::move(then)](std::vector<answer>& got) mutable {
     round r;
     for (std::size_t i = 0; i < got.size(); ++i) {
       if (got[i].rc == ZNONODE) continue;
@@ -147,9 +147,9 @@ class arrival : public std::enable_shared_from_this<arrival> {
     if (r.mine->says.is == state::done) return passed(r.mine->says.token);
     for (const member& m : r.open)
       if (m.says.limit != limit_)
-        return refuse(w_, s_, p_,
-                      records::wrong_use({spi::kind::barrier, m.says.limit},
-                                         {spi::kind::barrier, limit_}));
+        return refuse(
+            w_, s_, p_,
+            records::wrong_use({spi::kind::barrier, m.says.limit}, {spi::kind::barrier, limit_}));
     if (somebody_left(r)) return write(r.open, state::broken, 0);
     if (r.open.size() >= limit_) {
       std::vector<member> in(r.open.begin(), r.open.begin() + limit_);

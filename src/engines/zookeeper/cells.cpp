@@ -113,10 +113,10 @@ class cells::step : public std::enable_shared_from_this<cells::step> {
     const bool there = was.ok();
     const bool is_cell = there && read_cell(was.text);
     if (c.exists) {
-      const auto data =
-          cell_text(c.kind, c.value, is_cell && c.kind == spi::kind::counter
-                                         ? static_cast<std::uint32_t>(was.text.size())
-                                         : w_->to.counter_width);
+      const auto data = cell_text(c.kind, c.value,
+                                  is_cell && c.kind == spi::kind::counter
+                                      ? static_cast<std::uint32_t>(was.text.size())
+                                      : w_->to.counter_width);
       if (!data) return give({errc::overflow, "a counter of 4 bytes"});
       if (is_cell) {
         parts.push_back(ask::set(path_, *data, was.stat.version));
@@ -131,9 +131,8 @@ class cells::step : public std::enable_shared_from_this<cells::step> {
     if (changes()) {
       if (!ticket_) ticket_ = all_->tickets_.borrow();
       const std::string says = tickets::text(change_.id, reply);
-      parts.push_back(ticket_->exists
-                          ? ask::set(ticket_->path, says)
-                          : ask::create(ticket_->path, says, node_mode::persistent));
+      parts.push_back(ticket_->exists ? ask::set(ticket_->path, says)
+                                      : ask::create(ticket_->path, says, node_mode::persistent));
     }
     w_->session.fly(ask::multi(std::move(parts)), [self = shared_from_this(), reply](answers& got) {
       self->written(got.front(), reply);

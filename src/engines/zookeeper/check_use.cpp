@@ -2,8 +2,8 @@
 // ledgers keep theirs in it. The names of its children say which kind of claims there is.
 #include "engines/records/wrong_use.hpp"
 #include "engines/zookeeper/failure.hpp"
-#include "engines/zookeeper/stored.hpp"
 #include "engines/zookeeper/steps.hpp"
+#include "engines/zookeeper/stored.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -33,15 +33,16 @@ void check_permits(const world_ptr& w, const std::string& path, kind wanted,
                    detail::function<void(spi::status)> then) {
   const std::string locks = path + std::string{locks_folder};
   const std::string leases = path + std::string{leases_folder};
-  w->session.fly({ask::children(locks), ask::children(leases), ask::get(leases)},
-                 [w, wanted, locks, leases, then = std::move(then)](std::vector<answer>& got) mutable {
-                   if (!got[0].names.empty() || !got[1].names.empty()) {
-                     const auto limit = stored_limit(got[2].text).value_or(1);
-                     return then(records::wrong_use({kind::permits, limit}, {wanted}));
-                   }
-                   w->session.fly({ask::remove(locks), ask::remove(leases)},
-                                  [then = std::move(then)](std::vector<answer>&) mutable { then({}); });
-                 });
+  w->session.fly(
+      {ask::children(locks), ask::children(leases), ask::get(leases)},
+      [w, wanted, locks, leases, then = std::move(then)](std::vector<answer>& got) mutable {
+        if (!got[0].names.empty() || !got[1].names.empty()) {
+          const auto limit = stored_limit(got[2].text).value_or(1);
+          return then(records::wrong_use({kind::permits, limit}, {wanted}));
+        }
+        w->session.fly({ask::remove(locks), ask::remove(leases)},
+                       [then = std::move(then)](std::vector<answer>&) mutable { then({}); });
+      });
 }
 
 }  // namespace
@@ -56,11 +57,12 @@ void check_use(const world_ptr& w, const std::string& path, kind wanted,
     if (permits) return check_permits(w, path, wanted, std::move(then));
     return then({});
   }
-  w->session.fly(ask::get(path), [w, path, wanted, permits, then = std::move(then)](
-                                     std::vector<answer>& got) mutable {
+  w->session.fly(ask::get(path), [w, path, wanted, permits,
+                                  then = std::move(then)](std::vector<answer>& got) mutable {
     if (!got.front().ok() && got.front().rc != ZNONODE)
       return then(failure_of_read(got.front().rc));
-    if (const auto is = stored_kind(got.front().text)) return then(records::wrong_use({*is}, {wanted}));
+    if (const auto is = stored_kind(got.front().text))
+      return then(records::wrong_use({*is}, {wanted}));
     if (permits) return check_permits(w, path, wanted, std::move(then));
     then({});
   });

@@ -48,15 +48,14 @@ class contention : public std::enable_shared_from_this<contention> {
       } else {
         s_->in_doubt = true;
         creating_ = true;
-        wanted.push_back(ask::create(
-            folder + '/' + node_prefix(s_->guid, marker_of(s_->kind, mode_)), s_->says.text(),
-            node_mode::ephemeral_sequential));
+        wanted.push_back(
+            ask::create(folder + '/' + node_prefix(s_->guid, marker_of(s_->kind, mode_)),
+                        s_->says.text(), node_mode::ephemeral_sequential));
         wanted.push_back(ask::children(folder));
       }
     }
-    w_->session.fly(std::move(wanted), [self = shared_from_this()](std::vector<answer>& got) {
-      self->landed(got);
-    });
+    w_->session.fly(std::move(wanted),
+                    [self = shared_from_this()](std::vector<answer>& got) { self->landed(got); });
   }
 
  private:
@@ -167,9 +166,9 @@ class contention : public std::enable_shared_from_this<contention> {
     std::size_t before = 0;
     for (const std::string& n : names) {
       contender c = read_contender(n);
-      const bool counts = c.is != marker::foreign && (mode_ != access::shared ||
-                                                      s_->kind != kind::shared_mutex ||
-                                                      c.is == marker::write);
+      const bool counts =
+          c.is != marker::foreign &&
+          (mode_ != access::shared || s_->kind != kind::shared_mutex || c.is == marker::write);
       if (!counts || n == mine || !c.before(me)) continue;
       ++before;
       if (ahead.name.empty() || ahead.before(c)) ahead = std::move(c);

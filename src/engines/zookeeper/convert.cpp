@@ -85,15 +85,15 @@ class conversion : public std::enable_shared_from_this<conversion> {
       says.token = s_->token;
       read = s_->folder + '/' + downgraded_node(s_->guid, node_);
     }
-    w_->session.fly({ask::multi({ask::create(read, says.text(), node_mode::ephemeral),
-                                 ask::remove(node_)}),
-                     ask::exists(read)},
-                    [self = shared_from_this(), read, token = says.token](answers& got) {
-                      // Done now, or by a request whose answer was lost.
-                      if (got[1].ok()) return self->becomes(read, token);
-                      if (got[0].rc == ZNONODE) return self->is_gone();
-                      self->p_->give(failure_of_write(got[0].rc));
-                    });
+    w_->session.fly(
+        {ask::multi({ask::create(read, says.text(), node_mode::ephemeral), ask::remove(node_)}),
+         ask::exists(read)},
+        [self = shared_from_this(), read, token = says.token](answers& got) {
+          // Done now, or by a request whose answer was lost.
+          if (got[1].ok()) return self->becomes(read, token);
+          if (got[0].rc == ZNONODE) return self->is_gone();
+          self->p_->give(failure_of_write(got[0].rc));
+        });
   }
 
   void find_write_node() {
@@ -108,8 +108,8 @@ class conversion : public std::enable_shared_from_this<conversion> {
 
   void listed(const std::vector<std::string>& names) {
     const std::string prefix = node_prefix(s_->guid, marker::write);
-    const auto mine = std::ranges::find_if(
-        names, [&](const std::string& n) { return n.starts_with(prefix); });
+    const auto mine =
+        std::ranges::find_if(names, [&](const std::string& n) { return n.starts_with(prefix); });
     if (mine == names.end()) {
       if (others(names)) return stays();
       return make_write_node(prefix);
@@ -148,8 +148,7 @@ class conversion : public std::enable_shared_from_this<conversion> {
 
   void take_back(const std::string& write) {
     w_->session.fly(ask::remove(write), [self = shared_from_this()](answers& got) {
-      if (!got[0].ok() && got[0].rc != ZNONODE)
-        return self->p_->give(failure_of_write(got[0].rc));
+      if (!got[0].ok() && got[0].rc != ZNONODE) return self->p_->give(failure_of_write(got[0].rc));
       self->stays();
     });
   }

@@ -18,7 +18,8 @@ finding session_row(const world& w) {
   const auto got = w.session.timeout();
   const auto text = fmt::format("{} ms: what a dead client held is free after that", got.count());
   if (got == w.to.session) return {grade::ok, "session", text, {}};
-  return {grade::ok, "session", fmt::format("{} (asked for {} ms)", text, w.to.session.count()), {}};
+  return {
+      grade::ok, "session", fmt::format("{} (asked for {} ms)", text, w.to.session.count()), {}};
 }
 
 // The servers' configuration, as they keep it in a node.
@@ -31,7 +32,8 @@ finding ensemble_row(const answer& config) {
     return n;
   };
   if (!config.ok())
-    return {grade::warning, "servers", "their configuration may not be read: how many there are is unknown",
+    return {grade::warning, "servers",
+            "their configuration may not be read: how many there are is unknown",
             "let this login read /zookeeper/config"};
   const std::size_t voters = count(":participant");
   if (voters < 2)
@@ -58,12 +60,12 @@ finding login_row(const world& w) {
 }  // namespace
 
 void examine(const world_ptr& w, std::shared_ptr<pledge<std::vector<finding>>> p) {
-  w->session.fly({ask::sync("/"), ask::get("/zookeeper/config"), ask::exists(w->to.base)},
-                 [w, p](answers& got) {
-                   if (!got[0].ok()) return p->give(failure_of_read(got[0].rc));
-                   p->give({}, {ensemble_row(got[1]), session_row(*w), base_row(*w, got[2]),
-                                login_row(*w)});
-                 });
+  w->session.fly(
+      {ask::sync("/"), ask::get("/zookeeper/config"), ask::exists(w->to.base)},
+      [w, p](answers& got) {
+        if (!got[0].ok()) return p->give(failure_of_read(got[0].rc));
+        p->give({}, {ensemble_row(got[1]), session_row(*w), base_row(*w, got[2]), login_row(*w)});
+      });
 }
 
 }  // namespace afar::engines::zookeeper

@@ -59,8 +59,7 @@ template <class Reply>
 std::shared_ptr<pledge<Reply>> pledged(keeper& k, spi::time_point by, spi::done<Reply> done) {
   auto p = std::make_shared<pledge<Reply>>(std::move(done));
   k.at(by, [weak = std::weak_ptr{p}] {
-    if (const auto late = weak.lock())
-      late->give({errc::timed_out, "the server does not answer"});
+    if (const auto late = weak.lock()) late->give({errc::timed_out, "the server does not answer"});
   });
   return p;
 }

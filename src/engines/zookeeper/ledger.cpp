@@ -111,8 +111,8 @@ class ledger_step : public std::enable_shared_from_this<ledger_step> {
     }
     if (pages_->erases()) return erase(reply);
     std::vector<request> parts = pages_->changes();
-    const bool writes = std::ranges::any_of(
-        parts, [](const request& r) { return r.what != request::verb::check; });
+    const bool writes =
+        std::ranges::any_of(parts, [](const request& r) { return r.what != request::verb::check; });
     if (!writes) return p_->give(std::move(s), reply);
     w_->session.fly(ask::multi(std::move(parts)),
                     [self = shared_from_this(), s, reply](answers& got) {
@@ -157,11 +157,10 @@ class ledger_step : public std::enable_shared_from_this<ledger_step> {
                     [self = shared_from_this(), reply](answers& got) {
                       const int rc = got[0].rc;
                       if (rc != ZOK && rc != ZNONODE) return self->p_->give(failure_of_write(rc));
-                      remove_all(self->w_, self->path_,
-                                 [self, reply](spi::status, std::uint64_t) {
-                                   // What is left goes with the next step, or by collect().
-                                   self->p_->give({}, reply);
-                                 });
+                      remove_all(self->w_, self->path_, [self, reply](spi::status, std::uint64_t) {
+                        // What is left goes with the next step, or by collect().
+                        self->p_->give({}, reply);
+                      });
                     });
   }
 

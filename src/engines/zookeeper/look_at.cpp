@@ -111,8 +111,7 @@ class looking : public std::enable_shared_from_this<looking> {
     std::vector<std::pair<std::string, std::string>> nodes;
     for (const std::string& n : names)
       if (read_contender(n).is != marker::foreign) nodes.emplace_back(folder, n);
-    for (const std::string& n : locks_)
-      nodes.emplace_back(path_ + std::string{locks_folder}, n);
+    for (const std::string& n : locks_) nodes.emplace_back(path_ + std::string{locks_folder}, n);
     if (nodes.empty()) return then_({}, std::nullopt);
     std::vector<request> wanted;
     for (const auto& [at, n] : nodes) wanted.push_back(ask::get(at + '/' + n));
@@ -123,7 +122,8 @@ class looking : public std::enable_shared_from_this<looking> {
         if (!got[i].ok()) return self->then_(failure_of_read(got[i].rc), std::nullopt);
         all.push_back(seen(nodes[i].first, nodes[i].second, got[i]));
       }
-      std::ranges::sort(all, [](const seen_node& a, const seen_node& b) { return a.c.before(b.c); });
+      std::ranges::sort(all,
+                        [](const seen_node& a, const seen_node& b) { return a.c.before(b.c); });
       self->describe(all);
     });
   }

@@ -56,7 +56,9 @@ constexpr form forms[] = {{"__READ__", marker::read}, {"__WRIT__", marker::write
                           {"latch-", marker::latch},  {"lease-", marker::lease}};
 
 bool is_guid(std::string_view s) {
-  const auto ok = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-'; };
+  const auto ok = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
+  };
   return (s.size() == 36 || s.size() == 32) && std::ranges::all_of(s, ok);
 }
 
@@ -141,8 +143,8 @@ std::string protected_prefix(std::string_view guid) {
 std::string node_prefix(std::string_view guid, marker m) {
   if (m == marker::member) return std::string{guid};
   std::string out = protected_prefix(guid);
-  const auto f = std::ranges::find_if(
-      forms, [&](const form& x) { return x.is == m && x.text != "__lock__"; });
+  const auto f =
+      std::ranges::find_if(forms, [&](const form& x) { return x.is == m && x.text != "__lock__"; });
   return out.append(f->text);
 }
 

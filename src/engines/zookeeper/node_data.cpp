@@ -41,7 +41,8 @@ void assign(std::string_view text, T& to) {
 void assign_field(std::string_view word, node_data& d) {
   const auto equals = word.find('=');
   const auto key = word.substr(0, equals);
-  const auto value = equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
+  const auto value =
+      equals == std::string_view::npos ? std::string_view{} : word.substr(equals + 1);
   if (key == "permits") assign(value, d.permits);
   if (key == "limit") assign(value, d.limit);
   if (key == "token") assign(value, d.token);
@@ -50,7 +51,8 @@ void assign_field(std::string_view word, node_data& d) {
   if (key == "broken") d.is = node_data::state::broken;
   if (key != "kind") return;
   const auto k = number<std::uint8_t>(value).value_or(1);
-  if (k >= 1 && k <= static_cast<std::uint8_t>(spi::kind::stock)) d.kind = static_cast<spi::kind>(k);
+  if (k >= 1 && k <= static_cast<std::uint8_t>(spi::kind::stock))
+    d.kind = static_cast<spi::kind>(k);
 }
 
 }  // namespace

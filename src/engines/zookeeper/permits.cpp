@@ -3,8 +3,8 @@
 // one transaction, which also leaves the line: two claims of several permits cannot block each other.
 #include "engines/records/wrong_use.hpp"
 #include "engines/zookeeper/failure.hpp"
-#include "engines/zookeeper/stored.hpp"
 #include "engines/zookeeper/steps.hpp"
+#include "engines/zookeeper/stored.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -125,8 +125,8 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
       node = s_->node;
     }
     const auto& line = got[in_line].names;
-    const auto me = std::ranges::find_if(
-        line, [&](const std::string& n) { return n.starts_with(prefix); });
+    const auto me =
+        std::ranges::find_if(line, [&](const std::string& n) { return n.starts_with(prefix); });
     if (me == line.end()) return start_over();
     if (node.empty()) return find_again(s_->folder + '/' + *me);
 
@@ -237,8 +237,8 @@ void take_permits(const world_ptr& w, const standing_ptr& s, const spi::claim& a
                   acquire_pledge p) {
   if (a.what.kind == kind::permits && (a.permits == 0 || a.permits > a.limit)) {
     w->forget(s->owner);
-    return p->give({errc::bad_argument, std::to_string(a.permits) + " permits of " +
-                                            std::to_string(a.limit)});
+    return p->give(
+        {errc::bad_argument, std::to_string(a.permits) + " permits of " + std::to_string(a.limit)});
   }
   std::make_shared<permit_step>(w, s, a, std::move(p))->begin();
 }

@@ -137,8 +137,7 @@ void release(const world_ptr& w, const spi::claim& a,
   }
   auto then = [w, s, p](spi::status failed, bool removed) {
     if (!failed) w->forget(s->owner);
-    p->give(std::move(failed),
-            removed ? spi::release_reply::released : spi::release_reply::gone);
+    p->give(std::move(failed), removed ? spi::release_reply::released : spi::release_reply::gone);
   };
   if (member) return leave_barrier(w, s, std::move(then));
   w->remove_nodes(s, search, std::move(then));

@@ -31,8 +31,8 @@ struct request {
 
 struct answer {
   int rc = 0;
-  std::string text = {};  // the path that was created, or the data
-  Stat stat = {};         // children: of the parent
+  std::string text = {};                // the path that was created, or the data
+  Stat stat = {};                       // children: of the parent
   std::vector<std::string> names = {};  // children; multi: paths that its parts created
   std::vector<int> parts = {};
 

@@ -75,8 +75,9 @@ zhandle_t* session::connect() {
                              static_cast<int>(to_.session.count()), nullptr, this, 0);
   const std::string& login = to_.login.reveal();
   if (made && !login.empty())
-    zk_.add_auth(made, "digest", login.data(), static_cast<int>(login.size()),
-                 [](int, const void*) {}, nullptr);
+    zk_.add_auth(
+        made, "digest", login.data(), static_cast<int>(login.size()), [](int, const void*) {},
+        nullptr);
   return made;
 }
 

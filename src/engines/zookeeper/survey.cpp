@@ -19,8 +19,7 @@ constexpr std::chrono::hours ticket_life{1};
 // All names, in their order, a few at a time.
 class survey_step : public std::enable_shared_from_this<survey_step> {
  public:
-  survey_step(world_ptr w, const spi::survey_query& q,
-              std::shared_ptr<pledge<spi::survey_reply>> p)
+  survey_step(world_ptr w, const spi::survey_query& q, std::shared_ptr<pledge<spi::survey_reply>> p)
       : w_(std::move(w)),
         p_(std::move(p)),
         kind_(q.kind),
@@ -105,17 +104,17 @@ class collection : public std::enable_shared_from_this<collection> {
 
   void begin() {
     const std::string clock = w_->to.base + "/%clock";
-    w_->session.fly({ask::set(clock, {}), ask::children(w_->to.base),
-                     ask::children(tickets_folder(w_->to))},
-                    [self = shared_from_this()](answers& got) {
-                      if (got[1].rc == ZNONODE) return self->p_->give({});
-                      if (!got[1].ok()) return self->p_->give(failure_of_read(got[1].rc));
-                      for (const std::string& n : got[1].names)
-                        if (!n.starts_with('%') || unescaped(n))
-                          self->names_.push_back(self->w_->to.base + '/' + n);
-                      if (got[0].ok()) self->now_ = spi::milliseconds{got[0].stat.mtime};
-                      self->old_tickets(got[2].names);
-                    });
+    w_->session.fly(
+        {ask::set(clock, {}), ask::children(w_->to.base), ask::children(tickets_folder(w_->to))},
+        [self = shared_from_this()](answers& got) {
+          if (got[1].rc == ZNONODE) return self->p_->give({});
+          if (!got[1].ok()) return self->p_->give(failure_of_read(got[1].rc));
+          for (const std::string& n : got[1].names)
+            if (!n.starts_with('%') || unescaped(n))
+              self->names_.push_back(self->w_->to.base + '/' + n);
+          if (got[0].ok()) self->now_ = spi::milliseconds{got[0].stat.mtime};
+          self->old_tickets(got[2].names);
+        });
   }
 
  private:

@@ -13,13 +13,13 @@
 
 namespace afar::engines::zookeeper {
 
-void survey(const world_ptr&, const spi::survey_query&,
-            std::shared_ptr<pledge<spi::survey_reply>>);
+void survey(const world_ptr&, const spi::survey_query&, std::shared_ptr<pledge<spi::survey_reply>>);
 
 // One name, or nothing if nobody uses it.
 struct seen_name {
   spi::entry entry;
-  std::vector<std::pair<spi::claimant, std::string>> nodes;  // of the holders; a permit has one each
+  std::vector<std::pair<spi::claimant, std::string>>
+      nodes;  // of the holders; a permit has one each
 };
 void look_at(const world_ptr&, const std::string& path, std::string name,
              detail::function<void(spi::status, std::optional<seen_name>)> then);

@@ -45,8 +45,7 @@ target target_of(const spi::url& where) {
   }
   if (to.servers.empty()) to.servers = "127.0.0.1:" + std::to_string(usual_port);
   to.base = base_of(where.path);
-  if (!where.user.empty())
-    to.login = spi::secret{where.user + ':' + where.password.reveal()};
+  if (!where.user.empty()) to.login = spi::secret{where.user + ':' + where.password.reveal()};
   option(where, "session", [&](const std::string& v) { to.session = read_time(v); });
   option(where, "width", [&](const std::string& v) {
     if (v != "4" && v != "8") throw std::invalid_argument{"width=" + v + " (4 or 8)"};

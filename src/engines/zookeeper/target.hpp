@@ -14,12 +14,12 @@ namespace afar::engines::zookeeper {
 struct target {
   std::string servers = {};  // as libzookeeper wants it: "a:2181,b:2181"
   std::string base = "/afar";
-  spi::secret login = {};               // "user:password"; empty: none
+  spi::secret login = {};  // "user:password"; empty: none
   // Wanted; the servers may grant another. Two thirds of it are the usual lease.
   spi::milliseconds session{45'000};
-  std::uint32_t counter_width = 8;      // ?width=4: as SharedCount and DistributedAtomicInteger
-  bool names_are_paths = false;         // ?paths=curator
-  bool mutex_is_semaphore = false;      // ?layout=semaphore-mutex
+  std::uint32_t counter_width = 8;  // ?width=4: as SharedCount and DistributedAtomicInteger
+  bool names_are_paths = false;     // ?paths=curator
+  bool mutex_is_semaphore = false;  // ?layout=semaphore-mutex
 };
 
 // Throws std::invalid_argument, which the registry turns into errc::bad_url.

@@ -77,8 +77,8 @@ void watches::set(const std::string& key, spi::done<spi::watch_reply> done) {
   const bool node = key.front() == 'n';
   // A node that exists while it is watched has missed nothing.
   if (wanted.empty()) return done({}, {.recheck = !node});
-  session_.fly(std::move(wanted), [this, key, node, numbers, done = std::move(done)](
-                                      std::vector<answer>& got) mutable {
+  session_.fly(std::move(wanted), [this, key, node, numbers,
+                                   done = std::move(done)](std::vector<answer>& got) mutable {
     bool missed = !node;
     std::vector<std::string> names;
     {

@@ -152,7 +152,8 @@ void world::make_folders(std::vector<std::string> paths, detail::function<void(i
   for (std::size_t at = paths.front().find('/', 1); at != std::string::npos;
        at = paths.front().find('/', at + 1))
     wanted.push_back(ask::create(paths.front().substr(0, at), {}, node_mode::container));
-  for (std::string& p : paths) wanted.push_back(ask::create(std::move(p), {}, node_mode::container));
+  for (std::string& p : paths)
+    wanted.push_back(ask::create(std::move(p), {}, node_mode::container));
   session.fly(std::move(wanted), [then = std::move(then)](std::vector<answer>& got) mutable {
     int rc = ZOK;
     for (const answer& a : got)
@@ -187,20 +188,21 @@ void world::remove_nodes(const standing_ptr& s, bool search,
   if (!leases_at.empty()) folders.push_back(leases_at);
   std::vector<request> lists{ask::sync(to.base)};
   for (const std::string& f : folders) lists.push_back(ask::children(f));
-  session.fly(std::move(lists), [self = shared_from_this(), folders, prefix,
-                                 wanted = std::move(wanted), removed = std::move(removed)](
-                                    std::vector<answer>& got) mutable {
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      if (!got[i].ok() && got[i].rc != ZNONODE) return removed(got);
-      for (const std::string& n : got[i].names)
-        if (n.starts_with(prefix)) {
-          std::string path = folders[i - 1] + '/' + n;
-          const auto known = [&](const request& r) { return r.path == path; };
-          if (std::ranges::none_of(wanted, known)) wanted.push_back(ask::remove(std::move(path)));
-        }
-    }
-    self->session.fly(std::move(wanted), std::move(removed));
-  });
+  session.fly(std::move(lists),
+              [self = shared_from_this(), folders, prefix, wanted = std::move(wanted),
+               removed = std::move(removed)](std::vector<answer>& got) mutable {
+                for (std::size_t i = 0; i < got.size(); ++i) {
+                  if (!got[i].ok() && got[i].rc != ZNONODE) return removed(got);
+                  for (const std::string& n : got[i].names)
+                    if (n.starts_with(prefix)) {
+                      std::string path = folders[i - 1] + '/' + n;
+                      const auto known = [&](const request& r) { return r.path == path; };
+                      if (std::ranges::none_of(wanted, known))
+                        wanted.push_back(ask::remove(std::move(path)));
+                    }
+                }
+                self->session.fly(std::move(wanted), std::move(removed));
+              });
 }
 
 // Releases that failed go on in the background until they are done.

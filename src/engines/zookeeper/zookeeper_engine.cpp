@@ -58,8 +58,7 @@ void zookeeper_engine::acquire(spi::claim& a, spi::time_point by,
     return done({errc::bad_argument, "a note has at most 1024 bytes"}, {});
   spi::acquire_reply gone;
   standing_ptr s = a.token == 0 ? world_->enter(a) : world_->find(a.owner);
-  if (!s && a.token == 0)
-    return done({errc::bad_argument, "no legal path (?paths=curator)"}, {});
+  if (!s && a.token == 0) return done({errc::bad_argument, "no legal path (?paths=curator)"}, {});
   if (s) {
     const std::lock_guard lock{world_->m};
     gone.why = s->gone;
