@@ -4,7 +4,6 @@
 #include "engines/zookeeper/steps.hpp"
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace afar::engines::zookeeper {
@@ -212,31 +211,11 @@ void grant(const world_ptr& w, const standing_ptr& s, spi::milliseconds wanted,
   p->give({}, std::move(reply));
 }
 
-namespace {
-
-constexpr int longest_hesitation = 8;  // ms
-
-// Two clients that take two locks in opposite order, each by trying the second, would do so in step for
-// ever: all round trips take the same time. So one that holds something hears of a refusal at random.
-spi::time_point hesitation(world& w) {
-  static thread_local std::minstd_rand dice{std::random_device{}()};
-  const std::lock_guard lock{w.m};
-  const bool holds = std::ranges::any_of(
-      w.standings, [](const auto& s) { return s.second->granted && !s.second->leaving; });
-  if (!holds) return {};
-  return boot_clock::now() +
-         spi::milliseconds{std::uniform_int_distribution<>{0, longest_hesitation}(dice)};
-}
-
-}  // namespace
-
 void refuse(const world_ptr& w, const standing_ptr& s, const acquire_pledge& p, spi::status why) {
   w->remove_nodes(s, false, [w, s, p, why = std::move(why)](spi::status failed, bool) mutable {
     if (failed) return p->give(std::move(failed));  // the claim is released, or asks again
     w->forget(s->owner);
-    const auto when = why ? spi::time_point{} : hesitation(*w);
-    if (when == spi::time_point{}) return p->give(std::move(why));
-    w->timer.at(when, [p] { p->give({}); });
+    p->give(std::move(why));
   });
 }
 
