@@ -127,10 +127,12 @@ raw_pair raw_pair::of(raw_redis& at, const std::string& layout, const std::strin
   a.handoffs = 16;
   a.note = "host=machine\npid=1234\nuser=somebody\ncommand=afar_bench\n";
   const afar::spi::time_point never = afar::spi::time_point::max();
-  const auto channel = engine::layout::client_channel("0f8fad5b-d9cb-469f-a165-70867728950e");
+  const engine::telling how{
+      .channel = engine::layout::client_channel("0f8fad5b-d9cb-469f-a165-70867728950e")};
   const auto acquire =
-      steps.acquire(a, channel, never, [](afar::spi::status, afar::spi::acquire_reply) {});
-  const auto release = steps.release(a, never, [](afar::spi::status, afar::spi::release_reply) {});
+      steps.acquire(a, how, never, [](afar::spi::status, afar::spi::acquire_reply) {});
+  const auto release =
+      steps.release(a, how, never, [](afar::spi::status, afar::spi::release_reply) {});
   return {command_of(at, *acquire), command_of(at, *release)};
 }
 

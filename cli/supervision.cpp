@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <csignal>
 #include <stop_token>
+#include <utility>
 
 namespace afar::cli {
 namespace {
@@ -16,9 +17,10 @@ namespace {
 using namespace std::chrono_literals;
 using duration = boot_clock::duration;
 
-// What the hold has when it is new: the lease, less its own margin.
-duration whole_of(const hold& h) {
-  return std::max(h.valid_until() - boot_clock::now(), duration{});
+// Somebody who does not read (a pager, Ctrl-S) must not keep us from stopping the command in time.
+bool writable(int fd) noexcept {
+  pollfd one{fd, POLLOUT, 0};
+  return ::poll(&one, 1, 0) == 1;
 }
 
 // The group's members that are nobody's children of ours end without telling us.
@@ -35,8 +37,6 @@ supervision::supervision(const run_plan& p, const hold& h, child& c, const signa
       terminal_(t),
       wire_(w),
       bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      grace_(std::min<duration>(p.kill_after.value_or(10s), whole_of(h) / 3)),
-      margin_(std::min<duration>(2s, whole_of(h) / 10)),
       in_foreground_(t.plain()) {}
 
 supervision::~supervision() { ::close(bell_); }
@@ -44,6 +44,7 @@ supervision::~supervision() { ::close(bell_); }
 bool supervision::run() {
   const std::stop_callback ring{hold_.lost(), [this] { ::eventfd_write(bell_, 1); }};
   for (;;) {
+    longest_ = std::max(longest_, hold_.valid_until() - boot_clock::now());
     look_at_child();
     if (child_.group_gone()) break;
     const auto now = boot_clock::now();
@@ -56,6 +57,7 @@ bool supervision::run() {
   // It may have been lost before the command's end without our knowing; then it did not run to its
   // end under the lock either.
   if (!lost_ && !hold_.valid()) lose("", boot_clock::now());
+  tell();  // nothing has to be in time any more
   return lost_;
 }
 
@@ -63,7 +65,7 @@ void supervision::look_at_child() {
   const int stopped_by = child_.look();
   if (child_.ended() && phase_ == phase::running) {
     phase_ = phase::left_over;
-    due_ = boot_clock::now() + grace_;
+    due_ = boot_clock::now() + grace();
   }
   if (stopped_by == 0) return;
   const bool wants_terminal = stopped_by == SIGTTIN || stopped_by == SIGTTOU;
@@ -75,6 +77,12 @@ void supervision::look_at_child() {
   if (stopped_by == SIGTSTP) child_.send(SIGCONT);  // nobody is there who could do it later
 }
 
+duration supervision::grace() const noexcept {
+  return std::min<duration>(plan_.kill_after.value_or(10s), longest_ / 3);
+}
+
+duration supervision::margin() const noexcept { return std::min<duration>(2s, longest_ / 10); }
+
 void supervision::look_at_lock(time_point now) {
   if (lost_ || child_.ended()) return;
   if (!hold_.valid()) return lose(std::string{word(hold_.why())}, now);
@@ -85,9 +93,14 @@ void supervision::look_at_lock(time_point now) {
 void supervision::lose(const std::string& why, time_point now) {
   lost_ = true;
   const bool stop = plan_.when_lost == run_plan::on_lost::kill && !child_.ended();
-  message("the lock " + hold_.name() + " is lost" + (why.empty() ? "" : " (" + why + ")") +
-          (stop ? "; the command is stopped" : "; the command may have run without it"));
   if (stop) begin_end(now);
+  untold_ = "the lock " + hold_.name() + " is lost" + (why.empty() ? "" : " (" + why + ")") +
+            (stop ? "; the command is stopped" : "; the command may have run without it");
+  if (writable(STDERR_FILENO)) tell();
+}
+
+void supervision::tell() {
+  if (!untold_.empty()) message(std::exchange(untold_, {}));
 }
 
 void supervision::begin_end(time_point now) {
@@ -95,15 +108,15 @@ void supervision::begin_end(time_point now) {
   child_.send(SIGTERM);
   child_.send(SIGCONT);  // what is stopped cannot hear
   phase_ = phase::ending;
-  due_ = now + grace_;
+  due_ = now + grace();
 }
 
 supervision::time_point supervision::term_at() const noexcept {
-  return hold_.valid_until() - margin_ - grace_;  // (inv 2)
+  return hold_.valid_until() - margin() - grace();  // (inv 2)
 }
 
 supervision::time_point supervision::kill_at() const noexcept {
-  return std::min(due_, hold_.valid_until() - margin_);  // (inv 2)
+  return std::min(due_, hold_.valid_until() - margin());  // (inv 2)
 }
 
 void supervision::step(time_point now) {

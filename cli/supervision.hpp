@@ -38,6 +38,8 @@ class supervision {
   time_point next_step() const noexcept;
   time_point term_at() const noexcept;
   time_point kill_at() const noexcept;
+  time_point::duration grace() const noexcept;   // between SIGTERM and SIGKILL
+  time_point::duration margin() const noexcept;  // between SIGKILL and the end of the lease
   void listen();
   void hear(int signal);
   void look_at_child();
@@ -45,6 +47,7 @@ class supervision {
   void step(time_point now);
   void begin_end(time_point now);
   void lose(const std::string& why, time_point now);
+  void tell();
 
   const run_plan& plan_;
   const hold& hold_;
@@ -53,10 +56,11 @@ class supervision {
   const terminal& terminal_;
   wire& wire_;
   const int bell_;  // rung when the hold is lost
-  const time_point::duration grace_;
-  const time_point::duration margin_;
+  // The longest that the hold had still to go: a new one may be short until it is confirmed.
+  time_point::duration longest_{};
   phase phase_ = phase::running;
-  time_point due_{};  // left_over: SIGTERM; ending: SIGKILL
+  time_point due_{};    // left_over: SIGTERM; ending: SIGKILL
+  std::string untold_;  // said when it cannot hold us up
   bool in_foreground_;
   bool lost_ = false;
   bool asked_to_leave_ = false;

@@ -12,6 +12,8 @@
 
 namespace afar {
 
+class client;
+
 // Safe for concurrent use. A token that nobody checks protects nothing.
 class AFAR_API fence {
  public:
@@ -21,6 +23,10 @@ class AFAR_API fence {
   // survives crashes of all of them, but is not flushed to disk against a crash of the machine. Throws
   // lock_error (errc::unavailable, errc::damaged, errc::denied), and so do the calls below.
   static fence in_file(const std::string& path);
+  // In the counter of that name, on any engine; shared by machines and as lasting as what the engine stores. Nobody
+  // else may change the counter. A write to the same server can be made one step with the check:
+  // <afar/redis.hpp>. Throws what a counter throws, and so do the calls below.
+  static fence in_counter(const client&, const std::string& name);
 
   fence(fence&&) noexcept;
   fence& operator=(fence&&) noexcept;
@@ -33,9 +39,10 @@ class AFAR_API fence {
 
   // Admits and, if admitted, runs `write` before any larger token can be admitted: check and write
   // are one step. Returns whether it ran. `write` must not use this fence (errc::deadlock), except
-  // for largest().
+  // for largest(). Not in a counter (errc::unsupported): another machine could admit meanwhile.
   template <class Write>
   bool guard(std::uint64_t token, Write&& write) {
+    require_guard();
     const entry inside{*this};
     if (!admit_entered(token)) return false;
     static_cast<Write&&>(write)();
@@ -57,6 +64,7 @@ class AFAR_API fence {
     fence& of;
   };
   bool admit_entered(std::uint64_t token);
+  void require_guard() const;
 
   std::unique_ptr<impl> impl_;
 };

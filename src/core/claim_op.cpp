@@ -65,8 +65,6 @@ void claim_op::ask_engine(spi::time_point by) {
   counters::up(owner().stats().steps);
   if (!std::exchange(asked_, true) && owner().observed())
     owner().tell({.what = afar::event::kind::asking, .name = line_->name(), .at = sent_});
-  if (owner().about().pushes_grants)
-    owner().expect_grant(state_->claim().owner, shared_from_this());
   owner().engine().acquire(
       state_->ready_to_ask(), by,
       [self = std::static_pointer_cast<claim_op>(shared_from_this())](
@@ -82,6 +80,9 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
     count_wait();
     left_behind_ = state_->claim().queue;
     refused_token_ = r.token;
+    // From now on. What was pushed before is found by the watch that follows.
+    if (left_behind_ && owner().about().pushes_grants && !std::exchange(expects_grant_, true))
+      owner().expect_grant(state_->claim().owner, shared_from_this());
     return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
   }
   // A grant that took longer than its lease is none: asking again renews it.
@@ -90,10 +91,16 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
   answered(errc::unknown_outcome, {});
 }
 
-bool claim_op::adopt(std::uint64_t token, std::chrono::milliseconds lease) {
+bool claim_op::adopt(std::uint64_t token, std::uint64_t last_token,
+                     std::chrono::milliseconds lease) {
   if (granted_ || token <= refused_token_) return false;
-  granted_ =
-      state_->begin({.granted = true, .token = token, .last_token = token, .lease = lease}, sent_);
+  // Nothing would make it as long as it was asked for: the engine is asked for the rest.
+  if (!state_->renews() && lease < state_->lease()) return false;
+  granted_ = state_->begin({.granted = true,
+                            .token = token,
+                            .last_token = last_token,
+                            .lease = std::min(lease, state_->lease())},
+                           sent_);
   return granted_;
 }
 
@@ -118,7 +125,7 @@ void claim_op::withdraw() {
 
 void claim_op::report(const spi::status& s) {
   auto& stats = owner().stats();
-  if (owner().about().pushes_grants) owner().forget_grant(state_->claim().owner);
+  if (expects_grant_) owner().forget_grant(state_->claim().owner);
   if (s.code == errc::timed_out) counters::up(stats.timed_out);
   if (s.code == errc::cancelled) counters::up(stats.cancelled);
   const auto now = boot_clock::now();

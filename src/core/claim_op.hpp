@@ -41,7 +41,8 @@ class claim_op final : public wait_op {
   void report(const spi::status&) override;
   bool resume() override;
   bool waits_for_engine() const noexcept override { return left_behind_ || behind_release_; }
-  bool adopt(std::uint64_t token, std::chrono::milliseconds lease) override;
+  bool adopt(std::uint64_t token, std::uint64_t last_token,
+             std::chrono::milliseconds lease) override;
 
   void ask_engine(spi::time_point by);
   void count_wait() noexcept;
@@ -59,6 +60,7 @@ class claim_op final : public wait_op {
   bool behind_release_ = false;      // the line moves when the engine answers our own release
   bool asked_;                       // the observer knows that it asks
   bool granted_ = false;
+  bool expects_grant_ = false;              // the core knows whom a pushed grant is for
   bool waited_ = false;                     // counted as one that waits
   std::optional<spi::time_point> held_up_;  // an attempt that waits for a release of our own
 

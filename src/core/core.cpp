@@ -201,13 +201,14 @@ void core::forget_grant(const spi::owner_id& id) noexcept {
   grants_.erase(id.number);
 }
 
-void core::granted(const spi::owner_id& id, std::uint64_t token, milliseconds lease) noexcept {
+void core::granted(const spi::owner_id& id, std::uint64_t token, std::uint64_t last_token,
+                   milliseconds lease) noexcept {
   std::shared_ptr<wait_op> op;
   {
     const std::lock_guard lock(ops_mutex_);
     if (const auto at = grants_.find(id.number); at != grants_.end()) op = at->second.lock();
   }
-  if (op && id.same_client(identity_)) op->pushed_grant(token, lease);
+  if (op && id.same_client(identity_)) op->pushed_grant(token, last_token, lease);
 }
 
 void core::asked(const spi::owner_id& id) noexcept {

@@ -133,7 +133,8 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   spi::status check(claim_request&) const;
   struct first_try;
   void try_first(const claim_request&, first_try&);
-  void granted(const spi::owner_id&, std::uint64_t token, milliseconds lease) noexcept override;
+  void granted(const spi::owner_id&, std::uint64_t token, std::uint64_t last_token,
+               milliseconds lease) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
   void in_doubt() noexcept override { watchdog_.renew_all(); }

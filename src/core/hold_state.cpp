@@ -6,6 +6,7 @@
 #include "core/wait_machine.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 namespace afar::detail {
@@ -24,6 +25,7 @@ hold_state::hold_state(std::shared_ptr<core> c, const claim_request& r, millisec
       line_(r.line),
       renew_(r.renew == renewal::automatic),
       lease_(lease),
+      pace_(lease.count()),
       note_(r.note) {
   claim_.what = line_->what();
   claim_.owner = core_->new_owner();
@@ -47,9 +49,18 @@ hold_state::~hold_state() {
   if (held() && !core_->forked()) core_->renewals().leave(*this);
 }
 
+// For how long what the engine has granted by a request of `sent` counts, and how often it is renewed.
+hold_state::time_point hold_state::lasts_until(milliseconds granted, time_point sent) noexcept {
+  if (granted <= 0ms) granted = lease_;
+  // Few different ones: the watchdog has a list for each.
+  const auto pace = granted < lease_ ? std::bit_floor(static_cast<std::uint64_t>(granted.count()))
+                                     : static_cast<std::uint64_t>(lease_.count());
+  pace_.store(static_cast<milliseconds::rep>(pace), std::memory_order_relaxed);
+  return sent + granted - core_->options().margin_of(granted);
+}
+
 bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
-  const auto granted = r.lease > 0ms ? r.lease : lease_;
-  const auto until = sent + granted - core_->options().margin_of(granted);
+  const auto until = lasts_until(r.lease, sent);
   if (boot_clock::now() >= until) return false;
   {
     const std::lock_guard lock(m_);
@@ -69,7 +80,7 @@ bool hold_state::try_hand_on() noexcept {
   const std::lock_guard lock(m_);
   const auto next = token_.load(std::memory_order_relaxed) + 1;
   if (!held() || next > last_token_ || hands_ >= claim_.handoffs) return false;
-  if (now - granted_at_ > core_->options().streak || now + lease_ / 3 > valid_until()) return false;
+  if (now - granted_at_ > core_->options().streak || now + pace() / 3 > valid_until()) return false;
   if (why() != loss_reason::none) return false;  // somebody has asked for it
   ++hands_;
   token_.store(next, std::memory_order_release);
@@ -90,8 +101,7 @@ void hold_state::converted(spi::access to, const spi::acquire_reply& r, time_poi
   claim_.token = r.token;
   token_.store(r.token, std::memory_order_release);
   last_token_ = std::max(r.token, r.last_token);
-  const auto granted = r.lease > 0ms ? r.lease : lease_;
-  const auto until = sent + granted - core_->options().margin_of(granted);
+  const auto until = lasts_until(r.lease, sent);
   valid_until_.store(until.time_since_epoch().count(), std::memory_order_release);
 }
 
@@ -115,8 +125,7 @@ void hold_state::renewed(const spi::status& s, const spi::renew_reply& r, time_p
     renewing_ = false;
     if (!held() || s) return;  // a failure: the watchdog tries again while there is time
     if (r.why == spi::loss::none) {
-      const auto granted = r.lease > 0ms ? r.lease : lease_;
-      const auto until = sent + granted - core_->options().margin_of(granted);
+      const auto until = lasts_until(r.lease, sent);
       left = valid_until() - boot_clock::now();
       if (until > valid_until())
         valid_until_.store(until.time_since_epoch().count(), std::memory_order_release);

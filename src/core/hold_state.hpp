@@ -61,11 +61,12 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   // ---- for the watchdog
   bool renews() const noexcept { return renew_; }
   milliseconds lease() const noexcept { return lease_; }
+  // A third of it is the time between renewals: the lease or, if the engine granted less, about that.
+  milliseconds pace() const noexcept { return milliseconds{pace_.load(std::memory_order_relaxed)}; }
   spi::claim* prepare_renewal();  // null: no longer held
   void renewed(const spi::status&, const spi::renew_reply&, time_point sent);
   void lose(loss_reason);
   struct watchdog_hook {
-    std::chrono::nanoseconds granted{};  // the lease, as the engine gave it
     hold_state* previous = nullptr;
     hold_state* next = nullptr;
     std::size_t list = 0;
@@ -98,6 +99,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   void release_answered(const spi::status&, spi::release_reply);
   void finish_release(spi::status);
   void leave_line() noexcept;
+  time_point lasts_until(milliseconds granted, time_point sent) noexcept;
   void notify_lost(std::optional<std::stop_source>) const;
 
   const std::shared_ptr<core> core_;
@@ -110,6 +112,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::atomic<phase> phase_{phase::claiming};
   std::atomic<std::uint64_t> token_{0};
   std::atomic<std::int64_t> valid_until_{0};  // ns of boot_clock
+  std::atomic<milliseconds::rep> pace_;
   std::atomic<loss_reason> why_{loss_reason::none};
 
   mutable std::mutex m_;

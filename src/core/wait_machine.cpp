@@ -110,10 +110,11 @@ wait_machine::action wait_machine::on_stop(errc why, time_point now) {
   return report(why);
 }
 
-wait_machine::action wait_machine::on_granted() {
-  if (reported_ || (state_ != state::asleep && state_ != state::watching)) return on_wake();
-  return finish({});
+bool wait_machine::takes_grant() const {
+  return !reported_ && (state_ == state::asleep || state_ == state::watching);
 }
+
+wait_machine::action wait_machine::on_granted() { return takes_grant() ? finish({}) : on_wake(); }
 
 wait_machine::action wait_machine::on_withdrawn() {
   return state_ == state::withdrawing ? finish(result_) : action::none;

@@ -61,7 +61,10 @@ class wait_machine {
   action on_wake();  // a hint; remembered while a step is under way
   action on_timer(time_point now);
   action on_stop(errc why, time_point now);  // cancelled or closed
-  action on_granted();                       // pushed by the engine
+  // A grant that the engine pushed: only for who waits. The answer to a question that is under way
+  // will say so itself.
+  bool takes_grant() const;
+  action on_granted();
   action on_withdrawn();
 
   // When on_timer wants to be called.

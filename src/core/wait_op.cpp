@@ -97,8 +97,9 @@ void wait_op::watched(const spi::status& s, bool recheck) {
   post({.what = event::kind::watch, .status = s, .recheck = recheck});
 }
 
-void wait_op::pushed_grant(std::uint64_t token, std::chrono::milliseconds lease) {
-  post({.what = event::kind::grant, .token = token, .lease = lease});
+void wait_op::pushed_grant(std::uint64_t token, std::uint64_t last_token,
+                           std::chrono::milliseconds lease) {
+  post({.what = event::kind::grant, .token = token, .last_token = last_token, .lease = lease});
 }
 
 void wait_op::answered(spi::status s, attempted a) {
@@ -169,7 +170,9 @@ void wait_op::handle(event& e) {
     case event::kind::close:
       return perform(machine_.on_stop(errc::closed, now));
     case event::kind::grant:
-      return perform(adopt(e.token, e.lease) ? machine_.on_granted() : machine_.on_wake());
+      return perform(machine_.takes_grant() && adopt(e.token, e.last_token, e.lease)
+                         ? machine_.on_granted()
+                         : machine_.on_wake());
     case event::kind::withdrawn:
       return perform(machine_.on_withdrawn());
     case event::kind::resume:

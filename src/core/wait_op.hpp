@@ -48,7 +48,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   void wake();
   void close();
   void watched(const spi::status&, bool recheck);
-  void pushed_grant(std::uint64_t token, std::chrono::milliseconds lease);
+  void pushed_grant(std::uint64_t token, std::uint64_t last_token, std::chrono::milliseconds lease);
 
  protected:
   // Leads to answered(), once.
@@ -62,7 +62,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   // Something that the operation itself waited for has come. False: an ordinary wake.
   virtual bool resume() { return false; }
   // The engine says that it was granted without an attempt. False: not believed.
-  virtual bool adopt(std::uint64_t, std::chrono::milliseconds) { return false; }
+  virtual bool adopt(std::uint64_t, std::uint64_t, std::chrono::milliseconds) { return false; }
 
   void answered(spi::status, attempted);
   void withdrawn();
@@ -89,6 +89,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     attempted answer = {};
     bool recheck = false;
     std::uint64_t token = 0;
+    std::uint64_t last_token = 0;
     std::chrono::milliseconds lease{};
   };
   // What a blocked caller sleeps on.

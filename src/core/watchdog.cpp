@@ -32,21 +32,22 @@ void watchdog::leave(hold_state& h) noexcept {
 
 void watchdog::append(hold_state& h, time_point sent) {
   auto at = std::ranges::find_if(
-      lists_, [&](const list& l) { return l.lease == h.lease() && l.renews == h.renews(); });
+      lists_, [&](const list& l) { return l.pace == h.pace() && l.renews == h.renews(); });
   if (at == lists_.end()) {
-    lists_.push_back({.lease = h.lease(), .renews = h.renews()});
+    lists_.push_back({.pace = h.pace(), .renews = h.renews()});
     at = std::prev(lists_.end());
   }
   auto& hook = h.hook;
-  // A session's engine grants less than was asked for.
-  hook.granted = std::min<std::chrono::nanoseconds>(h.lease(), h.valid_until() - sent);
-  hook.due = h.renews() ? sent + hook.granted / 3 : h.valid_until();
+  hook.due = h.renews() ? sent + h.pace() / 3 : h.valid_until();
   hook.list = static_cast<std::size_t>(at - lists_.begin());
   hook.listed = true;
+  // A grant that was pushed counts from an earlier request than those before it.
   hook.previous = at->last;
-  hook.next = nullptr;
-  (at->last ? at->last->hook.next : at->first) = &h;
-  at->last = &h;
+  while (hook.previous && hook.previous->hook.due > hook.due)
+    hook.previous = hook.previous->hook.previous;
+  hook.next = hook.previous ? hook.previous->hook.next : at->first;
+  (hook.previous ? hook.previous->hook.next : at->first) = &h;
+  (hook.next ? hook.next->hook.previous : at->last) = &h;
   if (hook.due < armed_) arm(hook.due);
 }
 
@@ -111,7 +112,7 @@ void watchdog::tick(time_point now) {
     std::vector<hold_state*> looked_at;
     for (auto& l : lists_) {
       // What is due soon goes with this request: one tick for many holds.
-      const auto horizon = l.renews ? now + l.lease / 20 : now;
+      const auto horizon = l.renews ? now + l.pace / 20 : now;
       for (auto* h = l.first; h && h->hook.due <= horizon; h = h->hook.next) looked_at.push_back(h);
     }
     for (auto at = busy_.begin(); at != busy_.end() && at->first <= now; ++at)
@@ -121,9 +122,8 @@ void watchdog::tick(time_point now) {
       unlink(*h);
       if (!held) continue;
       // Until it is confirmed it is looked at again in time to repeat the request and to tell.
-      h->hook.due =
-          std::min(std::max(now + h->hook.granted / 6, now + std::chrono::milliseconds{1}),
-                   std::max(h->valid_until(), now));
+      h->hook.due = std::min(std::max(now + h->pace() / 6, now + std::chrono::milliseconds{1}),
+                             std::max(h->valid_until(), now));
       h->hook.busy = true;
       busy_.emplace(h->hook.due, h);
       due.push_back(std::move(held));

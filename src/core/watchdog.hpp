@@ -1,8 +1,8 @@
 // Renews what a client holds, and tells holders in time when it cannot. One tick for all holds, one
 // request for all that are due, earliest first.
 //
-// Fresh holds stand in lists by lease, so entering and leaving costs two pointers: in a list all
-// leases are equal, so it is sorted by itself. What is due moves to a small ordered map until its
+// Fresh holds stand in lists by pace, so entering and leaving costs two pointers: in a list all are
+// renewed after the same time, so it is all but sorted by itself. What is due moves to a small ordered map until its
 // renewal is confirmed or its time is over.
 #pragma once
 
@@ -40,7 +40,7 @@ class watchdog {
 
  private:
   struct list {
-    std::chrono::milliseconds lease{};
+    std::chrono::milliseconds pace{};
     bool renews = true;
     hold_state* first = nullptr;
     hold_state* last = nullptr;

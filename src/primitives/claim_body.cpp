@@ -2,6 +2,8 @@
 
 #include "primitives/release.hpp"
 
+#include <afar/detail/random_between.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -59,6 +61,16 @@ spi::status claim_body::may_lock(const deadline& by) {
   return {errc::deadlock, "this thread has locked it and would wait for itself"};
 }
 
+// std::lock over several locks: who fails to get this one gives the others back and waits here. Where
+// all take the same time for a step and a lock goes straight to the next in line, several would do so
+// in step, and none get all of its locks for a long time.
+void claim_body::step_aside() const {
+  const int n = refusals_;
+  if (n < 3) return;
+  std::this_thread::sleep_for(
+      random_between(std::chrono::microseconds{0}, std::chrono::microseconds{50} * (1 << n)));
+}
+
 bool claim_body::keep(wish w, spi::status& s) {
   if (w.by_lock) {
     s = may_lock(w.by);
@@ -66,7 +78,10 @@ bool claim_body::keep(wish w, spi::status& s) {
   }
   const auto mode = w.mode;
   const bool by_lock = w.by_lock;
+  const bool tries = !w.by.waits;
+  if (w.by.infinite()) step_aside();
   auto state = acquire(std::move(w), {}, s);
+  if (tries) refusals_ = state ? 0 : std::min(refusals_ + 1, most_refusals);
   if (!state) return false;
   locked(std::move(state), mode, by_lock);
   return true;

@@ -13,6 +13,7 @@
 
 #include <afar/detail/claimable.hpp>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -64,11 +65,14 @@ class claim_body {
   };
   std::vector<kept_hold>::iterator find_kept(claim_mode);  // m_ held
   void set_self();
+  void step_aside() const;
   void clear_self(std::thread::id) noexcept;
 
   const std::shared_ptr<client_state> client_;
   const std::shared_ptr<local_line> line_;
   const std::uint32_t limit_;
+  static constexpr int most_refusals = 6;
+  std::atomic<int> refusals_{0};  // of try_lock() since one succeeded
 
   mutable std::mutex m_;
   // Usually one exclusive or some shared; a lost exclusive one stays beside its successor until its

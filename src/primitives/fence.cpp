@@ -1,4 +1,4 @@
-// The fence's two forms. The file form keeps two copies of the largest token, each with a check word:
+// The fence's forms. The file form keeps two copies of the largest token, each with a check word:
 //
 //   0   "afarfenc"                     magic
 //   8   u32 version, u32 zero
@@ -12,6 +12,7 @@
 // Every entry opens the file anew and locks that open file description: such a lock excludes threads
 // and processes alike, ends with its process, and is not inherited by a fork() between two entries.
 // The price is an open and a close for each check.
+#include <afar/counter.hpp>
 #include <afar/error.hpp>
 #include <afar/fence.hpp>
 
@@ -24,6 +25,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -54,6 +56,8 @@ class fence::impl {
 
   // Inside: makes `token` the largest unless it is smaller. Returns the largest.
   virtual std::uint64_t raise(std::uint64_t token) = 0;
+
+  virtual void require_guard() const {}
 
  protected:
   virtual void lock() = 0;
@@ -246,6 +250,44 @@ class file_fence final : public fence::impl {
   std::atomic<int> entered_{-1};  // the locked description of whoever is inside
 };
 
+// Every admission is a step of its own on the engine: nothing is locked here.
+class counter_fence final : public fence::impl {
+ public:
+  counter_fence(const client& c, const std::string& name) : counter_(c, name) {}
+
+  std::uint64_t largest() const override { return checked(counter_.load()); }
+
+  std::uint64_t raise(std::uint64_t token) override {
+    if (token > std::numeric_limits<std::int64_t>::max())
+      throw lock_error(errc::bad_argument, name(), "no engine grants a token as large as this");
+    std::int64_t now = counter_.load();
+    while (checked(now) < token)
+      if (counter_.compare_exchange_strong(now, static_cast<std::int64_t>(token))) return token;
+    return checked(now);
+  }
+
+  void require_guard() const override {
+    throw lock_error(errc::unsupported, name(),
+                     "the fence is a counter on a server: another machine could be admitted while "
+                     "this one writes; check and write in one script or transaction there");
+  }
+
+ protected:
+  void lock() override {}
+  void unlock() noexcept override {}
+  std::string name() const override { return counter_.name(); }
+
+ private:
+  std::uint64_t checked(std::int64_t value) const {
+    if (value < 0)
+      throw lock_error(errc::damaged, name(),
+                       "the counter of a fence is negative: it is in use "
+                       "for something else");
+    return static_cast<std::uint64_t>(value);
+  }
+  counter counter_;
+};
+
 }  // namespace
 
 fence::fence() : impl_(std::make_unique<memory_fence>()) {}
@@ -255,6 +297,12 @@ fence& fence::operator=(fence&&) noexcept = default;
 fence::~fence() = default;
 
 fence fence::in_file(const std::string& path) { return fence{std::make_unique<file_fence>(path)}; }
+
+fence fence::in_counter(const client& c, const std::string& name) {
+  return fence{std::make_unique<counter_fence>(c, name)};
+}
+
+void fence::require_guard() const { impl_->require_guard(); }
 
 fence::entry::entry(fence& f) : of(f) { of.impl_->enter(); }
 fence::entry::~entry() { of.impl_->leave(); }

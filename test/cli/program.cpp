@@ -213,6 +213,11 @@ bool alive(pid_t pid) {
   return !fields.empty() && fields[0] != "Z" && fields[0] != "X";
 }
 
+bool sleeps(pid_t pid) {
+  const auto fields = stat_of(pid);
+  return !fields.empty() && fields[0] == "S";
+}
+
 std::vector<pid_t> members_of_group(pid_t group) {
   return processes([&](const auto& fields) { return fields[2] == std::to_string(group); });
 }

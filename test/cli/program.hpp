@@ -61,6 +61,7 @@ program::environment engine_of(const scene&, const std::string& query = {});
 
 // What a process of this id is, zombies aside.
 bool alive(pid_t);
+bool sleeps(pid_t);
 std::vector<pid_t> members_of_group(pid_t group);
 std::vector<pid_t> children_of(pid_t);
 

@@ -131,6 +131,21 @@ TEST_P(run_end, a_lock_that_was_broken_by_somebody_stops_the_command) {
   EXPECT_THAT(members_of_group(group), IsEmpty());
 }
 
+// The pipe or the terminal of the messages is full, as with a pager or after Ctrl-S.
+TEST_P(run_end, a_command_is_stopped_though_nobody_reads_why) {
+  auto p =
+      run({"--lease", "3s", "--kill-after", "100ms", "x", "-c",
+           "trap '' TERM; echo group=$$; read line; echo fills; while :; do echo x >&2; done"});
+  const pid_t group = group_of(*p);
+  p->type("go\n");
+  ASSERT_TRUE(p->says("fills"));
+  ASSERT_TRUE(eventually([&] { return sleeps(group); })) << "it can still write";
+  break_lock("x");
+  EXPECT_TRUE(eventually([&] { return members_of_group(group).empty(); }));
+  EXPECT_EQ(p->ends(), 80);
+  EXPECT_TRUE(p->says("the lock x is lost"));
+}
+
 TEST_P(run_end, a_lock_that_was_broken_unseen_before_the_commands_end_is_told_too) {
   auto p = run({"--lease", "1h", "x", "-c", "echo group=$$; read line"});
   group_of(*p);

@@ -42,6 +42,7 @@ TEST_P(elections, have_no_leader_before_a_campaign_and_after_resignation) {
 }
 
 TEST_P(elections, elect_in_the_order_of_campaigns) {
+  if (without_line()) return;
   const std::vector<client> candidates{connect(), connect(), connect()};
   std::mutex order;
   std::vector<std::size_t> leaders;

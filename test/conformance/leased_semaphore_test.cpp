@@ -62,6 +62,7 @@ TEST_P(leased_semaphores, wake_a_waiter_when_enough_came_back) {
 }
 
 TEST_P(leased_semaphores, do_not_starve_a_large_request) {
+  if (without_line()) return;
   leased_semaphore mine{one, name, 3};
   leased_semaphore theirs{two, name, 3};
   hold small = mine.acquire(1);
@@ -73,6 +74,7 @@ TEST_P(leased_semaphores, do_not_starve_a_large_request) {
 }
 
 TEST_P(leased_semaphores, serve_a_large_request_among_busy_small_ones) {
+  if (without_line()) return;
   std::atomic<bool> done{false};
   auto busy = start([&] {
     in_parallel(3, [&](int i) {

@@ -26,7 +26,8 @@ class deaf_host final : public spi::host {
  public:
   void wake(std::string_view) noexcept override {}
   void wake_all() noexcept override {}
-  void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+  void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+               spi::milliseconds) noexcept override {}
   void asked(const spi::owner_id&) noexcept override {}
   void session_lost() noexcept override {}
 };

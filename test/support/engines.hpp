@@ -6,6 +6,7 @@
 
 #include <afar/client.hpp>
 #include <afar/error.hpp>
+#include <afar/fair_mutex.hpp>
 
 #include <gtest/gtest.h>
 
@@ -53,6 +54,15 @@ class engine_test : public ::testing::TestWithParam<engine> {
   void need(std::string_view kind, const Args&... args) {
     skip_if_unsupported(GetParam(), kind, [&] { Primitive{one, fresh_name(), args...}; });
   }
+
+  // For a test that needs more than its suite: true, and the test is skipped. `if (lacks<…>(…)) return;`
+  template <class Primitive, class... Args>
+  [[nodiscard]] bool lacks(std::string_view kind, const Args&... args) {
+    need<Primitive>(kind, args...);
+    return IsSkipped();
+  }
+  // Waiters of this engine stand in no line (as those of a quorum).
+  [[nodiscard]] bool without_line() { return lacks<fair_mutex>("line"); }
 
   client one = connect();
   client two = connect();

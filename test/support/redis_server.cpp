@@ -69,21 +69,24 @@ std::vector<std::string> redis_server::command_line() const {
                         << sentinel_;
     return {"redis-server", file, "--sentinel"};
   }
-  std::vector<std::string> words{"redis-server",
-                                 "--port",
-                                 std::to_string(port_),
-                                 "--bind",
-                                 "127.0.0.1",
-                                 "--dir",
-                                 folder_,
-                                 "--save",
-                                 "",
-                                 "--appendonly",
-                                 "no",
-                                 "--logfile",
-                                 folder_ + "/log",
-                                 "--enable-debug-command",
-                                 "yes"};
+  std::vector<std::string> words{
+      "redis-server",
+      "--port",
+      std::to_string(port_),
+      "--bind",
+      "127.0.0.1",
+      "--dir",
+      folder_,
+      "--save",
+      "",
+      "--appendonly",
+      "no",
+      "--logfile",
+      folder_ + "/log",
+      "--enable-debug-command",
+      "yes",
+      "--repl-diskless-sync-delay",  // 5 s would pass before the first replica has all
+      "0"};
   for (std::string option : options_) {
     replace_all(option, "{folder}", folder_);
     replace_all(option, "{port}", std::to_string(second_port_));

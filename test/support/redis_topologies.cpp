@@ -48,8 +48,8 @@ sentinel_group::sentinel_group(nerves how) {
   servers.push_back(std::make_unique<redis_server>());
   const std::string port = std::to_string(servers[0]->port());
   for (int i = 0; i < 2; ++i)
-    servers.push_back(std::make_unique<redis_server>(std::vector<std::string>{
-        "--replicaof", "127.0.0.1 " + port, "--repl-diskless-sync-delay", "0"}));
+    servers.push_back(std::make_unique<redis_server>(
+        std::vector<std::string>{"--replicaof", "127.0.0.1 " + port}));
   need(
       eventually(
           [&] { return has(servers[0]->ask({"INFO", "replication"}), "connected_slaves:2"); }, 20s),
@@ -96,9 +96,9 @@ bool sentinel_group::promoted_after(const redis_server& old) const {
 redis_cluster::redis_cluster(nerves how) {
   const std::string timeout = how == nerves::quick ? "1500" : "60000";
   for (int i = 0; i < 6; ++i)
-    servers.push_back(std::make_unique<redis_server>(std::vector<std::string>{
-        "--cluster-enabled", "yes", "--cluster-port", "{port}", "--cluster-node-timeout", timeout,
-        "--repl-diskless-sync-delay", "0"}));
+    servers.push_back(std::make_unique<redis_server>(
+        std::vector<std::string>{"--cluster-enabled", "yes", "--cluster-port", "{port}",
+                                 "--cluster-node-timeout", timeout}));
   const char* ranges[3][2] = {{"0", "5460"}, {"5461", "10922"}, {"10923", "16383"}};
   for (int i = 0; i < 3; ++i) {
     servers[i]->ask({"CLUSTER", "ADDSLOTSRANGE", ranges[i][0], ranges[i][1]});

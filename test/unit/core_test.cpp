@@ -12,13 +12,6 @@ using namespace afar;
 using namespace afar::test;
 using detail::deadline;
 
-void end_and_wait(scripted& s, const hold_ptr& h) {
-  std::atomic<bool> ended{false};
-  h->end([&](const spi::status&) { ended = true; });
-  s.confirm_release();
-  ASSERT_TRUE(eventually([&] { return ended.load(); }));
-}
-
 TEST(core, gives_back_a_grant_that_comes_after_the_deadline) {
   scripted s;
   spi::status status;
@@ -246,24 +239,6 @@ TEST(core, hands_the_lock_on_locally_with_growing_tokens_and_within_bounds) {
   ASSERT_TRUE(eventually(arrived));
   EXPECT_EQ(holds[3]->token(), 20U);
   end_and_wait(s, holds[3]);
-}
-
-TEST(core, believes_a_pushed_grant_only_with_a_newer_token) {
-  scripted s;
-  auto waiting = std::async(std::launch::async, [&] {
-    spi::status status;
-    return s.core->acquire(s.request(), status);
-  });
-  auto asked = s.engine->next(s.engine->acquires);
-  const auto owner = asked.owner;
-  asked.done({}, {.token = 5, .watch_key = "k"});
-  s.engine->host.granted(owner, 5, 30s);  // old news: looks again instead
-  s.refuse();
-  s.engine->host.granted(owner, 6, 30s);
-  const auto h = waiting.get();
-  ASSERT_NE(h, nullptr);
-  EXPECT_EQ(h->token(), 6U);
-  end_and_wait(s, h);
 }
 
 TEST(core, tells_a_holder_that_is_asked_to_give_back_but_keeps_its_hold) {

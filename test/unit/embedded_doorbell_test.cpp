@@ -174,7 +174,8 @@ class waking_host final : public spi::host {
     return wakes_;
   }
   void wake_all() noexcept override {}
-  void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+  void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+               spi::milliseconds) noexcept override {}
   void asked(const spi::owner_id&) noexcept override {}
   void session_lost() noexcept override {}
 
@@ -409,7 +410,8 @@ TEST_F(embedded_listener, an_engine_can_be_closed_inside_its_own_wake) {
   struct closing_host final : spi::host {
     void wake(std::string_view) noexcept override { mine->close(); }
     void wake_all() noexcept override {}
-    void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+    void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+                 spi::milliseconds) noexcept override {}
     void asked(const spi::owner_id&) noexcept override {}
     void session_lost() noexcept override {}
     std::shared_ptr<ear> mine;

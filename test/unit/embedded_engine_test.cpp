@@ -214,7 +214,8 @@ TEST_F(embedded_engine, can_end_on_its_own_thread) {
       ended = true;
     }
     void wake_all() noexcept override {}
-    void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+    void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+                 spi::milliseconds) noexcept override {}
     void asked(const spi::owner_id&) noexcept override {}
     void session_lost() noexcept override {}
     std::unique_ptr<spi::engine> last;

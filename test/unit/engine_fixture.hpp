@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <future>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -46,7 +47,11 @@ class recording_host final : public spi::host {
     woken_.emplace_back(key);
   }
   void wake_all() noexcept override { wake("*"); }
-  void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+  void granted(const spi::owner_id& to, std::uint64_t token, std::uint64_t last,
+               spi::milliseconds lease) noexcept override {
+    std::lock_guard lock{mutex_};
+    grants_[to.number] = {.granted = true, .token = token, .last_token = last, .lease = lease};
+  }
   void asked(const spi::owner_id&) noexcept override {}
   void session_lost() noexcept override {}
 
@@ -54,10 +59,16 @@ class recording_host final : public spi::host {
     std::lock_guard lock{mutex_};
     return std::exchange(woken_, {});
   }
+  // As told; not granted if it was not.
+  spi::acquire_reply grant_of(const spi::owner_id& who) {
+    std::lock_guard lock{mutex_};
+    return grants_[who.number];
+  }
 
  private:
   std::mutex mutex_;
   std::vector<std::string> woken_;
+  std::map<std::uint64_t, spi::acquire_reply> grants_;  // by the owner's number
 };
 
 template <class Reply>

@@ -252,7 +252,8 @@ TEST_F(memory_engine_of_two, closes_only_when_the_last_wake_has_returned) {
       returned = true;
     }
     void wake_all() noexcept override {}
-    void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+    void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+                 spi::milliseconds) noexcept override {}
     void asked(const spi::owner_id&) noexcept override {}
     void session_lost() noexcept override {}
     std::promise<void> inside, go;

@@ -19,57 +19,6 @@ inline std::unique_ptr<spi::engine> open_engine(const std::string& url, spi::hos
   return engines::open(detail::parse_url(url), up, boot_clock::now() + 5s);
 }
 
-// The rule of docs/engines/redis.md, for the prefix "app:".
-inline const std::vector<std::string> least_rights{"ACL",
-                                                   "SETUSER",
-                                                   "worker",
-                                                   "reset",
-                                                   "on",
-                                                   ">pw",
-                                                   "~app:*",
-                                                   "~afar:*:{app:*",
-                                                   "~redisson_lock_token:{app:*",
-                                                   "&afar:client:*",
-                                                   "&afar:*:{app:*",
-                                                   "&redisson_sc:{app:*",
-                                                   "&redisson_countdownlatch__channel__{app:*",
-                                                   "+hello",
-                                                   "+select",
-                                                   "+info",
-                                                   "+ping",
-                                                   "+client|kill",
-                                                   "+eval",
-                                                   "+evalsha",
-                                                   "+subscribe",
-                                                   "+unsubscribe",
-                                                   "+publish",
-                                                   "+scan",
-                                                   "+time",
-                                                   "+type",
-                                                   "+exists",
-                                                   "+del",
-                                                   "+pexpire",
-                                                   "+pttl",
-                                                   "+persist",
-                                                   "+get",
-                                                   "+set",
-                                                   "+incrby",
-                                                   "+hget",
-                                                   "+hset",
-                                                   "+hdel",
-                                                   "+hmget",
-                                                   "+hgetall",
-                                                   "+hincrby",
-                                                   "+hexists",
-                                                   "+hlen",
-                                                   "+zadd",
-                                                   "+zscore",
-                                                   "+zrem",
-                                                   "+zremrangebyscore",
-                                                   "+zincrby",
-                                                   "+zrangebyscore",
-                                                   "+zrange"};
-
 // One server for a whole suite; every test has names of its own.
 class redis_test : public ::testing::Test {
  protected:
@@ -84,11 +33,7 @@ class redis_test : public ::testing::Test {
 
   // Whether the engine has told of this claim's grant.
   bool told(std::uint64_t n) {
-    return eventually([&] {
-      for (const std::string& key : up.woken())
-        if (key == "q" + owner(n).text()) return true;
-      return false;
-    });
+    return eventually([&] { return up.grant_of(owner(n)).granted; });
   }
   std::size_t keys_like(const std::string& pattern) const {
     const std::string all = server->ask({"KEYS", pattern});

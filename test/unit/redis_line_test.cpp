@@ -5,6 +5,7 @@
 #include <afar/client.hpp>
 #include <afar/mutex.hpp>
 
+#include <future>
 #include <string>
 
 namespace afar::test {
@@ -44,7 +45,32 @@ TEST_F(redis_line, grants_at_once_to_the_next_when_released) {
   release(*engine, 1, name);
   EXPECT_TRUE(told(2));
   EXPECT_EQ(holder(), 2U);
-  EXPECT_GT(ask(2).reply.token, refused.reply.token);
+  const auto pushed = up.grant_of(owner(2));
+  EXPECT_GT(pushed.token, refused.reply.token);
+  EXPECT_LE(pushed.lease, engine->about().waiter_lease) << "short until it is confirmed";
+  const auto confirmed = ask(2).reply;
+  EXPECT_EQ(confirmed.token, pushed.token);
+  EXPECT_EQ(confirmed.last_token, pushed.last_token);
+}
+
+// A request in line, a release that grants: nobody asks whether it was granted.
+TEST_F(redis_line, a_grant_takes_two_commands) {
+  const client c{server->url()};
+  const client d{server->url()};
+  mutex mine{c, name};
+  mutex theirs{d, name};
+  // A waiter refreshes its place after a second, so that a stall may cost a step once.
+  EXPECT_TRUE(eventually([&] {
+    mine.lock();
+    const auto before = d.stats();
+    auto waits = std::async(std::launch::async, [&] { theirs.lock(); });
+    EXPECT_TRUE(eventually([&] { return d.stats().waited > before.waited; }));
+    mine.unlock();
+    waits.get();
+    const auto steps = d.stats().steps - before.steps;
+    theirs.unlock();
+    return steps == 1;
+  }));
 }
 
 TEST_F(redis_line, moves_on_when_the_front_withdraws) {

@@ -228,39 +228,5 @@ TEST(redis_restart, is_told_to_holders_at_once) {
   EXPECT_EQ(h.why(), loss_reason::expired);
 }
 
-TEST(redis_replication, needs_as_many_replicas_as_it_says) {
-  const redis_server master;
-  const std::string url = master.url() + "?replication=";
-  const auto alone = failure_of([&] { client{url + "any"}; });
-  EXPECT_EQ(alone.code, errc::unavailable);
-  EXPECT_NE(alone.message.find("no replica"), std::string::npos) << alone.message;
-  EXPECT_EQ(failure_of([&] { client{url + "some"}; }).code, errc::bad_url);
-
-  redis_server replica{{"--replicaof", "127.0.0.1 " + std::to_string(master.port()),
-                        "--repl-diskless-sync-delay", "0"}};
-  ASSERT_TRUE(eventually([&] {
-    return replica.ask({"INFO", "replication"}).find("master_link_status:up") != std::string::npos;
-  }));
-  client_options impatient;
-  impatient.patience = 1s;
-  for (const std::string how : {"any", "majority", "all"}) {
-    const client c{url + how, impatient};
-    mutex m{c, how};
-    m.lock();
-    EXPECT_NE(replica.ask({"GET", how}).find(":"), std::string::npos) << "the replica has it";
-    m.unlock();
-  }
-  // what WAIT answers is not ignored. A replica that does not confirm makes no grant, and no
-  // key is left behind.
-  const client c{url + "all", impatient};
-  replica.suspend();
-  const auto f = failure_of([&] { mutex{c, "m"}.lock(); });
-  EXPECT_EQ(f.code, errc::unavailable) << f.message;
-  EXPECT_NE(f.message.find("confirmed by 0 replicas"), std::string::npos) << f.message;
-  EXPECT_TRUE(eventually([&] { return master.ask({"EXISTS", "m"}) == ":0\r\n"; }));
-  replica.resume();
-  EXPECT_NO_THROW(mutex(c, "m").lock());
-}
-
 }  // namespace
 }  // namespace afar::test

@@ -1,6 +1,7 @@
 // Redisson's layout, step by step: what lies on the server is what Java expects, and what Java leaves
 // there is respected. The real Redisson is met in test/interop.
 #include "redis_fixture.hpp"
+#include "support/redis_places.hpp"
 
 #include <afar/afar.hpp>
 
@@ -322,11 +323,11 @@ TEST_F(redis_redisson, renews_and_releases_when_the_server_is_full) {
 // The rule of docs/engines/redis.md: afar's, and what this layout has beside it.
 TEST_F(redis_redisson, needs_no_more_rights_than_documented) {
   const redis_server own;
-  std::vector<std::string> rule = least_rights;
+  std::vector<std::string> rule = least_rights("worker", "pw", "app:");
   for (const char* more :
        {"~{app:*", "~redisson_lock_queue:{app:*", "~redisson_lock_timeout:{app:*",
-        "&redisson_lock__channel:{app:*", "&redisson_rwlock:{app:*", "+hkeys", "+incrby", "+decrby",
-        "+zcard", "+zrevrange", "+rpush", "+lpop", "+lrem", "+lindex", "+llen", "+lrange"})
+        "&redisson_lock__channel:{app:*", "&redisson_rwlock:{app:*", "+hkeys", "+decrby", "+zcard",
+        "+zrevrange", "+rpush", "+lpop", "+lrem", "+lindex", "+llen", "+lrange"})
     rule.emplace_back(more);
   ASSERT_EQ(own.ask(rule), "+OK\r\n");
   const std::string url =

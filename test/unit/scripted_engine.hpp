@@ -7,6 +7,8 @@
 
 #include <afar/spi/engine.hpp>
 
+#include <gtest/gtest.h>
+
 #include <atomic>
 #include <chrono>
 #include <deque>
@@ -165,5 +167,13 @@ struct scripted {
   std::shared_ptr<detail::core> core;
   std::shared_ptr<detail::local_line> line;
 };
+
+// Releases, and has the engine agree.
+inline void end_and_wait(scripted& s, const hold_ptr& h) {
+  std::atomic<bool> ended{false};
+  h->end([&](const spi::status&) { ended = true; });
+  s.confirm_release();
+  ASSERT_TRUE(eventually([&] { return ended.load(); }));
+}
 
 }  // namespace afar::test

@@ -329,8 +329,10 @@ class host {
  public:
   virtual void wake(std::string_view watch_key) noexcept = 0;  // a hint; may be spurious
   virtual void wake_all() noexcept = 0;                        // everybody looks again
-  // A queued claim was granted without being asked (direct grant).
-  virtual void granted(const owner_id&, std::uint64_t token, milliseconds lease) noexcept = 0;
+  // A queued claim was granted without being asked (direct grant), for `lease` from a moment after its
+  // last refusal. Nobody hears it before that refusal was answered: watch() says `recheck` then.
+  virtual void granted(const owner_id&, std::uint64_t token, std::uint64_t last_token,
+                       milliseconds lease) noexcept = 0;
   virtual void asked(const owner_id&) noexcept = 0;  // somebody wants this hold back
   virtual void session_lost() noexcept = 0;          // an accelerator only, see rule 8
   // The engine may have forgotten what is held (restart, failover): renew at once, and learn it.

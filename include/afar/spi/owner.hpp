@@ -23,16 +23,22 @@ struct owner_id {
 
   // "<uuid>:<number>", the form in which owners are stored as text and shown to people.
   std::string text() const {
-    constexpr std::string_view digits = "0123456789abcdef";
+    static constexpr std::string_view digits = "0123456789abcdef";
     char out[64];
     char* at = out;
-    for (const std::uint64_t half : {client_high, client_low})
-      for (int shift = 60; shift >= 0; shift -= 4) {
-        // xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
-        const auto written = at - out;
-        if (written == 8 || written == 13 || written == 18 || written == 23) *at++ = '-';
-        *at++ = digits[half >> shift & 0xfU];
-      }
+    // xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx
+    const auto write = [&at](std::uint64_t half, int from, int to) {
+      for (int shift = from; shift > to; shift -= 4) *at++ = digits[half >> (shift - 4) & 0xfU];
+    };
+    write(client_high, 64, 32);
+    *at++ = '-';
+    write(client_high, 32, 16);
+    *at++ = '-';
+    write(client_high, 16, 0);
+    *at++ = '-';
+    write(client_low, 64, 48);
+    *at++ = '-';
+    write(client_low, 48, 0);
     *at++ = ':';
     return {out, std::to_chars(at, out + sizeof out, number).ptr};
   }

@@ -1,9 +1,10 @@
 #include "engines/quorum/acquisition.hpp"
 
+#include <afar/detail/random_between.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
-#include <random>
 #include <utility>
 
 namespace afar::engines::quorum {
@@ -13,16 +14,11 @@ using namespace std::chrono_literals;
 
 // How long a voter may take. A silent one must not eat the lease, nor hold up who lost the vote.
 spi::milliseconds vote_time(spi::milliseconds lease) {
-  return std::clamp<spi::milliseconds>(lease / 10, 100ms, 1s);
+  return std::clamp<spi::milliseconds>(lease / 3, 100ms, 1s);
 }
 
 // How much faster a voter's clock may run than ours.
 spi::milliseconds drift(spi::milliseconds lease) { return lease / 100 + 2ms; }
-
-spi::milliseconds random_pause(spi::milliseconds least, spi::milliseconds most) {
-  thread_local std::minstd_rand random{std::random_device{}()};
-  return std::uniform_int_distribution<std::int64_t>{least.count(), most.count()}(random) * 1ms;
-}
 
 class acquisition : public std::enable_shared_from_this<acquisition> {
  public:
@@ -78,12 +74,17 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
     std::vector<std::size_t> ask;
     {
       const std::lock_guard lock{m_};
-      for (const vote& v : votes_)
-        if (v.reply.granted) token_ = std::max(token_, v.reply.token);
+      // A hold that is shared from now on keeps its token. A voter whose vote was not needed may have
+      // stored a larger one.
+      if (converts() && ballots_.front()->claim.mode == spi::access::shared)
+        token_ = token_before_;
+      else
+        for (const vote& v : votes_)
+          if (v.reply.granted) token_ = std::max(token_, v.reply.token);
       for (std::size_t i = 0; i < votes_.size(); ++i) {
         if (!votes_[i].reply.granted) continue;
         ballots_[i]->claim.token = token_;
-        if (votes_[i].reply.token == token_)
+        if (votes_[i].reply.token >= token_)
           ++confirmed_;
         else
           ask.push_back(i);
@@ -166,12 +167,12 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
     if (failures.size() > who_->size() - needed_) return worst(failures, who_->size());
     // Others want it at the same time: who comes back first must be left to chance.
     if (split || waits.empty()) {
-      refused.retry_after = random_pause(5ms, 40ms);
+      refused.retry_after = detail::random_between<spi::milliseconds>(5ms, 40ms);
       return {};
     }
     std::ranges::sort(waits);
     const std::size_t enough = std::min(needed_, waits.size()) - 1;
-    refused.retry_after = waits[enough] + random_pause(0ms, 10ms);
+    refused.retry_after = waits[enough] + detail::random_between<spi::milliseconds>(0ms, 10ms);
     return {};
   }
 
@@ -227,8 +228,12 @@ bool transient(const std::error_code& c) {
 spi::status worst(const std::vector<spi::status>& failures, std::size_t of) {
   for (const spi::status& s : failures)
     if (!transient(s.code)) return s;
-  return {errc::unavailable, std::to_string(of - failures.size()) + " of " + std::to_string(of) +
-                                 " servers answer; another: " + failures.front().detail};
+  // Too little time for so many answers is not the same as servers that are away.
+  const auto away = static_cast<std::size_t>(std::ranges::count_if(
+      failures, [](const spi::status& s) { return s.code == errc::unavailable; }));
+  return {away > of - (of / 2 + 1) ? errc::unavailable : errc::timed_out,
+          std::to_string(of - failures.size()) + " of " + std::to_string(of) +
+              " servers answer; another: " + failures.front().detail};
 }
 
 void acquire(voters_ptr who, const spi::claim& a, spi::time_point by,

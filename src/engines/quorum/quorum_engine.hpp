@@ -36,7 +36,8 @@ class ear final : public spi::host {
     if (heard_.heard(key, voter_)) up_.wake(key);
   }
   void wake_all() noexcept override { up_.wake_all(); }
-  void granted(const spi::owner_id&, std::uint64_t, spi::milliseconds) noexcept override {}
+  void granted(const spi::owner_id&, std::uint64_t, std::uint64_t,
+               spi::milliseconds) noexcept override {}
   void asked(const spi::owner_id& o) noexcept override { up_.asked(o); }
   void session_lost() noexcept override { up_.in_doubt(); }
   void in_doubt() noexcept override { up_.in_doubt(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -57,15 +58,19 @@ class look : public std::enable_shared_from_this<look> {
   found merged() {
     found out;
     out.first = who_->size();
-    std::map<spi::owner_id, std::pair<std::size_t, spi::claimant>> holders;
+    struct voted {
+      spi::claimant who = {};
+      std::vector<std::uint64_t> tokens = {};
+    };
+    std::map<spi::owner_id, voted> holders;
     for (std::size_t i = 0; i < replies_.size(); ++i) {
       if (!replies_[i].watch_key.empty()) out.watch_key = replies_[i].watch_key;
       for (spi::entry& e : replies_[i].entries) {
         out.first = std::min(out.first, i);
         for (const spi::claimant& c : e.holders) {
-          auto& [votes, best] = holders[c.owner];
-          ++votes;
-          if (votes == 1 || c.token > best.token) best = c;
+          voted& v = holders[c.owner];
+          v.tokens.push_back(c.token);
+          if (v.tokens.size() == 1) v.who = c;
         }
         const auto last = std::max(e.last_token, out.entry ? out.entry->last_token : 0);
         if (!out.entry) out.entry = std::move(e);
@@ -74,9 +79,14 @@ class look : public std::enable_shared_from_this<look> {
     }
     if (!out.entry) return out;
     out.entry->holders.clear();
-    for (auto& [owner, voted] : holders)
-      if (voted.first >= who_->needed(out.entry->kind, out.entry->limit))
-        out.entry->holders.push_back(std::move(voted.second));
+    const std::size_t needed = who_->needed(out.entry->kind, out.entry->limit);
+    for (auto& [owner, v] : holders) {
+      if (v.tokens.size() < needed) continue;
+      // What so many have confirmed; one whose vote came late may have given a larger one.
+      std::ranges::sort(v.tokens, std::greater{});
+      v.who.token = v.tokens[needed - 1];
+      out.entry->holders.push_back(std::move(v.who));
+    }
     if (out.entry->holders.empty()) out.entry.reset();  // votes on their way
     return out;
   }

@@ -47,6 +47,7 @@ struct target {
   bool waits_after_restart = false;  // ?after_restart=wait: no grant until old leases are over
   spi::milliseconds longest_lease{30'000};  // of all clients
   bool voter = false;                       // one server of a quorum
+  bool pushes_grants = false;               // who is told of a grant holds: no question follows
 };
 
 // Throws std::invalid_argument, which the registry turns into errc::bad_url, or lock_error if TLS is

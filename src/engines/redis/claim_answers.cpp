@@ -2,6 +2,7 @@
 
 #include "engines/redis/failure.hpp"
 #include "engines/redis/steps.hpp"
+#include "engines/redis/subscriber.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -41,7 +42,8 @@ spi::status read(const reply& r, const spi::claim& a, std::string watch_key,
     return {};
   }
   out.token = static_cast<std::uint64_t>(r.at(2).integer().value_or(0));
-  out.watch_key = std::move(watch_key);
+  // Not made before it is needed: most claims are granted.
+  out.watch_key = watch_key.empty() ? subscriber::owner_key(a.owner.text()) : std::move(watch_key);
   out.retry_after = std::max<spi::milliseconds>(spi::milliseconds{*first}, 1ms);
   return {};
 }

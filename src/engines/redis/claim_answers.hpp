@@ -17,7 +17,8 @@ spi::status bad_use(const spi::claim&);
 // How long a refused claim keeps a place; 0: it takes none.
 spi::milliseconds place_time(const spi::claim&) noexcept;
 
-// Requests that have no words yet. `watch_key`: what wakes the claim if it is refused.
+// Requests that have no words yet. `watch_key`: what wakes the claim if it is refused; empty: the
+// grant that it is told of.
 std::unique_ptr<request> acquiring(const spi::claim&, std::string watch_key, spi::time_point by,
                                    spi::done<spi::acquire_reply>);
 std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_reply>);

@@ -88,8 +88,8 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how
   const std::string owner = a.owner.text();
   const std::string_view name = a.what.name;
   const std::string watchers = layout::watchers_channel(a.what.kind, name, how.announces);
-  auto key = how.announces ? subscriber::channel_key(watchers) : subscriber::owner_key(owner);
-  auto r = acquiring(a, std::move(key), by, std::move(done));
+  auto r = acquiring(a, how.announces ? subscriber::channel_key(watchers) : std::string{}, by,
+                     std::move(done));
   if (a.what.kind == kind::barrier) {
     arguments{*r, scripts::arrive, 5, 5}
         .add_words(key_words::of(name).five())

@@ -54,7 +54,8 @@ cluster::cluster(std::shared_ptr<io> thread, const target& to, std::shared_ptr<v
       pause_(io_->context()) {}
 
 void cluster::open(spi::time_point by, const std::string& printable) {
-  told_ = std::make_shared<subscriber>(io_, shared_from_this(), visits_, up_, channel_);
+  told_ = std::make_shared<subscriber>(io_, shared_from_this(), visits_, up_, channel_,
+                                       to_.pushes_grants);
   opening mapped;
   start([mapped](spi::status s) mutable { mapped.answer(std::move(s)); });
   mapped.await(by, printable);

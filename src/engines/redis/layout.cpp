@@ -1,5 +1,7 @@
 #include "engines/redis/layout.hpp"
 
+#include <charconv>
+
 namespace afar::engines::redis::layout {
 namespace {
 
@@ -86,6 +88,22 @@ std::string rwlock_channel(std::string_view name) { return redisson("redisson_rw
 
 std::string watchers_channel(spi::kind k, std::string_view name, bool announces) {
   return announces || k == spi::kind::election ? tagged("afar:watch", name) : std::string{};
+}
+
+spi::owner_id owner_of(std::string_view text) {
+  spi::owner_id id;
+  std::string hex;
+  for (const char c : text.substr(0, text.find(':')))
+    if (c != '-') hex += c;
+  if (hex.size() != 32 || text.find(':') == std::string_view::npos) return {};
+  const auto read = [](std::string_view digits, std::uint64_t& n, int base) {
+    return std::from_chars(digits.data(), digits.data() + digits.size(), n, base).ec == std::errc{};
+  };
+  const std::string_view all = hex;
+  const bool good = read(all.substr(0, 16), id.client_high, 16) &&
+                    read(all.substr(16), id.client_low, 16) &&
+                    read(text.substr(text.find(':') + 1), id.number, 10);
+  return good ? id : spi::owner_id{};
 }
 
 }  // namespace afar::engines::redis::layout

@@ -43,6 +43,9 @@ inline constexpr index indexes[] = {
     {"claims", "redisson_lock_token:*"}, {"cells", "afar:cell:{*"}, {"stocks", "afar:orders:{*"}};
 std::optional<std::string> name_of(const index&, std::string_view key);
 
+// "<uuid>:<number>"; a zero owner for the lock of another library.
+spi::owner_id owner_of(std::string_view text);
+
 // Where a client hears of its grants, a cell's waiters of changes, and observers of holders.
 std::string client_channel(std::string_view client);
 std::string cell_channel(spi::kind, std::string_view name);

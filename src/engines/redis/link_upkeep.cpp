@@ -1,6 +1,8 @@
 // What the engine's own thread does for a link: dialing, deadlines, and reading when nobody else does.
 #include "engines/redis/link.hpp"
 
+#include <afar/detail/random_between.hpp>
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/post.hpp>
@@ -10,7 +12,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <random>
 #include <utility>
 
 namespace afar::engines::redis {
@@ -23,11 +24,6 @@ constexpr spi::milliseconds shortest_pause = 10ms;
 constexpr spi::milliseconds longest_pause = 1s;
 constexpr spi::milliseconds stall = 5s;  // no answer for so long: the connection is given up
 constexpr int ticks_until_sleep = 50;
-
-spi::milliseconds jittered(spi::milliseconds d) {
-  thread_local std::minstd_rand random{std::random_device{}()};
-  return std::uniform_int_distribution<std::int64_t>{d.count() / 2, d.count()}(random) * 1ms;
-}
 
 }  // namespace
 
@@ -70,7 +66,7 @@ asio::awaitable<void> link::keep_connected() {
       const lock l{m_};
       if (closed_) co_return;
     }
-    co_await pause(jittered(wait));
+    co_await pause(detail::random_between(wait / 2, wait));
     wait = std::min(wait * 2, longest_pause);
   }
 }

@@ -33,7 +33,7 @@ one_server::one_server(std::shared_ptr<io> thread, const target& to, std::shared
                                                    : nullptr),
       where_(sentinels_ ? std::shared_ptr<directory>{sentinels_}
                         : std::make_shared<fixed_address>(to.servers.front())),
-      told_(std::make_shared<subscriber>(thread, where_, v, up, channel)),
+      told_(std::make_shared<subscriber>(thread, where_, v, up, channel, to.pushes_grants)),
       may_be_away_(to.voter) {
   const auto both = std::make_shared<decltype(greeted)>(std::move(greeted));
   commands_ = std::make_shared<link>(thread, where_, v, events_of(both, to));

@@ -34,14 +34,21 @@ std::string new_channel() {
   return layout::client_channel(text.substr(0, text.find(':')));
 }
 
-spi::traits traits_of(const claim_steps& how) {
+spi::traits traits_of(const claim_steps& how, const target& to) {
   spi::traits t;
   t.name = "redis";
   t.token_block = 64;
   t.waiter_lease = 3s;
-  t.ordered = true;              // one connection
+  t.ordered = true;  // one connection
+  t.pushes_grants = to.pushes_grants;
   t.fifo = &how == &afar_steps;  // Java's waiters know of no line
   return t;
+}
+
+// A grant that must be confirmed by replicas, or by other voters, is not one when it is told.
+target completed(target to, const claim_steps& how) {
+  to.pushes_grants = &how == &afar_steps && to.replication == replication::none && !to.voter;
+  return to;
 }
 
 std::shared_ptr<servers> servers_of(const std::shared_ptr<io>& thread, const target& to,
@@ -58,8 +65,8 @@ std::shared_ptr<servers> servers_of(const std::shared_ptr<io>& thread, const tar
 
 redis_engine::redis_engine(const spi::url& where, target to, spi::host& up, spi::time_point by)
     : steps_(steps_of(where)),
-      about_(traits_of(steps_)),
-      to_(std::move(to)),
+      to_(completed(std::move(to), steps_)),
+      about_(traits_of(steps_, to_)),
       how_{.channel = new_channel(), .announces = to_.voter},
       met_(std::make_shared<acquaintance>(to_, visits_, up)),
       io_(io::join()),

@@ -53,8 +53,8 @@ class redis_engine final : public spi::engine {
                         const std::shared_ptr<spi::renewed>& each);
 
   const claim_steps& steps_;
-  spi::traits about_;
   const target to_;
+  const spi::traits about_;
   const telling how_;
   const std::shared_ptr<visits> visits_ = std::make_shared<visits>();
   const std::shared_ptr<acquaintance> met_;

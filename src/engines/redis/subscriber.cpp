@@ -1,5 +1,7 @@
 #include "engines/redis/subscriber.hpp"
 
+#include "engines/redis/layout.hpp"
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
@@ -7,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <utility>
 
 namespace afar::engines::redis {
@@ -25,12 +28,13 @@ std::string subscriber::channel_key(std::string_view channel) {
 }
 
 subscriber::subscriber(std::shared_ptr<io> thread, std::shared_ptr<directory> to,
-                       std::shared_ptr<visits> v, spi::host& up, std::string own)
+                       std::shared_ptr<visits> v, spi::host& up, std::string own, bool pushes)
     : io_(std::move(thread)),
       to_(std::move(to)),
       visits_(std::move(v)),
       up_(up),
       own_(std::move(own)),
+      pushes_(pushes),
       retry_(io_->context()) {}
 
 void subscriber::start(spi::done<spi::watch_reply> first) {
@@ -175,15 +179,7 @@ void subscriber::hear(const reply& r) {
   const std::string& what = r.at(0).text;
   const std::string& channel = r.at(1).text;
   if (what == "message" && channel == own_) {
-    const std::string& text = r.at(2).text;  // "<owner> <token> <ms>"
-    std::string owner = text.substr(0, text.find(' '));
-    const std::string key = owner_key(owner);
-    {
-      const std::lock_guard lock{m_};
-      recent_.push_back(std::move(owner));
-      if (recent_.size() > most_recent) recent_.pop_front();
-    }
-    up_.wake(key);
+    hear_grant(r.at(2).text);
   } else if (what == "message") {
     up_.wake(channel_key(channel));
   } else if (what == "subscribe") {
@@ -197,6 +193,24 @@ void subscriber::hear(const reply& r) {
   } else if (r.failed()) {
     broken({errc::denied, r.text});
   }
+}
+
+// "<owner> <token> <ms> <tokens for local hand-off>"; of a barrier zeros.
+void subscriber::hear_grant(std::string_view text) {
+  const std::string_view owner = text.substr(0, text.find(' '));
+  {
+    const std::lock_guard lock{m_};
+    recent_.emplace_back(owner);
+    if (recent_.size() > most_recent) recent_.pop_front();
+  }
+  std::uint64_t numbers[3] = {};
+  const char* at = owner.data() + owner.size();
+  const char* const end = text.data() + text.size();
+  for (std::uint64_t& n : numbers)
+    if (at < end) at = std::from_chars(at + 1, end, n).ptr;
+  const auto [token, ms, more] = numbers;
+  if (!pushes_ || token == 0) return up_.wake(owner_key(owner));
+  up_.granted(layout::owner_of(owner), token, token + more, spi::milliseconds{ms});
 }
 
 void subscriber::answer(waiting who, const spi::status& s) {

@@ -23,9 +23,9 @@ namespace afar::engines::redis {
 
 class subscriber : public std::enable_shared_from_this<subscriber> {
  public:
-  // `own`: the client's channel.
+  // `own`: the client's channel. `pushes`: see target::pushes_grants.
   subscriber(std::shared_ptr<io>, std::shared_ptr<directory>, std::shared_ptr<visits>, spi::host&,
-             std::string own);
+             std::string own, bool pushes);
 
   void start(
       spi::done<spi::watch_reply> first);  // told when the own channel is heard, or cannot be
@@ -53,6 +53,7 @@ class subscriber : public std::enable_shared_from_this<subscriber> {
   void write(std::string_view verb, std::string_view channel);
   void flush();
   void hear(const reply&);
+  void hear_grant(std::string_view text);
   void answer(waiting, const spi::status&);
   void broken(const spi::status&);
 
@@ -61,6 +62,7 @@ class subscriber : public std::enable_shared_from_this<subscriber> {
   const std::shared_ptr<visits> visits_;
   spi::host& up_;
   const std::string own_;
+  const bool pushes_;
   std::shared_ptr<wire> wire_;
   asio::steady_timer retry_;
   std::map<std::string, waiting, std::less<>> channels_;  // and who waits for the server's word

@@ -15,27 +15,10 @@
 namespace afar::engines::redis {
 namespace {
 
-// "<uuid>:<number>"; a zero owner for the lock of another library.
-spi::owner_id owner_of(std::string_view text) {
-  spi::owner_id id;
-  std::string hex;
-  for (const char c : text.substr(0, text.find(':')))
-    if (c != '-') hex += c;
-  if (hex.size() != 32 || text.find(':') == std::string_view::npos) return {};
-  const auto read = [](std::string_view digits, std::uint64_t& n, int base) {
-    return std::from_chars(digits.data(), digits.data() + digits.size(), n, base).ec == std::errc{};
-  };
-  const std::string_view all = hex;
-  const bool good = read(all.substr(0, 16), id.client_high, 16) &&
-                    read(all.substr(16), id.client_low, 16) &&
-                    read(text.substr(text.find(':') + 1), id.number, 10);
-  return good ? id : spi::owner_id{};
-}
-
 spi::claimant claimant_of(const reply& r) {
   const auto number = [&](std::size_t i) { return r.at(i).integer().value_or(0); };
   spi::claimant out;
-  out.owner = owner_of(r.at(0).text);
+  out.owner = layout::owner_of(r.at(0).text);
   out.mode = r.at(1).text == "s" ? spi::access::shared : spi::access::exclusive;
   out.permits = static_cast<std::uint32_t>(number(2));
   out.token = static_cast<std::uint64_t>(number(3));

@@ -5,64 +5,12 @@
 #include "engines/redis/layout.hpp"
 #include "engines/redis/subscriber.hpp"
 
-#include <array>
+#include <afar/spi/words.hpp>
+
 #include <utility>
 
 namespace afar::engines::redis {
 namespace {
-
-using spi::ledger_outcome;
-
-std::string_view word(spi::cell_action a) noexcept {
-  switch (a) {
-    case spi::cell_action::load:
-      return "load";
-    case spi::cell_action::store:
-      return "store";
-    case spi::cell_action::add:
-      return "add";
-    case spi::cell_action::compare_exchange:
-      return "swap";
-    case spi::cell_action::erase:
-      return "erase";
-  }
-  return "?";
-}
-
-std::string_view word(spi::ledger_action a) noexcept {
-  switch (a) {
-    case spi::ledger_action::define:
-      return "define";
-    case spi::ledger_action::load:
-      return "load";
-    case spi::ledger_action::restock:
-      return "restock";
-    case spi::ledger_action::take:
-      return "take";
-    case spi::ledger_action::reserve:
-      return "reserve";
-    case spi::ledger_action::commit:
-      return "commit";
-    case spi::ledger_action::cancel:
-      return "cancel";
-    case spi::ledger_action::put_back:
-      return "put_back";
-    case spi::ledger_action::erase:
-      return "erase";
-  }
-  return "?";
-}
-
-constexpr std::array<std::pair<std::string_view, ledger_outcome>, 9> outcomes{
-    {{"done", ledger_outcome::done},
-     {"sold_out", ledger_outcome::sold_out},
-     {"not_open_yet", ledger_outcome::not_open_yet},
-     {"closed", ledger_outcome::closed},
-     {"limit_reached", ledger_outcome::limit_reached},
-     {"already_taken", ledger_outcome::already_taken},
-     {"no_such_stock", ledger_outcome::no_such_stock},
-     {"no_such_order", ledger_outcome::no_such_order},
-     {"expired", ledger_outcome::expired}}};
 
 spi::status odd() { return {errc::damaged, "an answer that makes no sense"}; }
 
@@ -86,12 +34,10 @@ spi::status read(const reply& r, spi::ledger_reply& out) {
   const auto reserved = r.at(2).integer();
   const auto taken = r.at(3).integer();
   if (!remaining || !reserved || !taken) return odd();
-  for (const auto& [text, outcome] : outcomes) {
-    if (r.at(0).text != text) continue;
-    out = {outcome, *remaining, *reserved, *taken};
-    return {};
-  }
-  return odd();
+  const auto outcome = spi::ledger_outcome_of(r.at(0).text);
+  if (!outcome) return odd();
+  out = {*outcome, *remaining, *reserved, *taken};
+  return {};
 }
 
 // The client's part of "<uuid>:<number>"; nothing if nobody is going to repeat the step.
@@ -126,7 +72,7 @@ std::unique_ptr<request> change_request(const spi::cell_change& ch, spi::time_po
       .add(layout::cell_key(name))
       .add(layout::queue_key(name))
       .add(letter(ch.what.kind))
-      .add(word(ch.action))
+      .add(spi::word(ch.action))
       .add(ch.operand)
       .add(ch.expected)
       .add(text_of(ch.initial))
@@ -154,7 +100,7 @@ std::unique_ptr<request> record_request(const spi::ledger_change& ch, spi::time_
       .add(layout::due_key(name))
       .add(layout::queue_key(name))
       .add(layout::cell_key(name))
-      .add(word(ch.action))
+      .add(spi::word(ch.action))
       .add(ch.amount)
       .add(ch.order)
       .add(ch.buyer)

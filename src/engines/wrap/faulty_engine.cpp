@@ -244,9 +244,9 @@ void faulty_engine::wake(std::string_view key) noexcept {
 }
 
 void faulty_engine::wake_all() noexcept { up_.wake_all(); }
-void faulty_engine::granted(const spi::owner_id& owner, std::uint64_t token,
+void faulty_engine::granted(const spi::owner_id& owner, std::uint64_t token, std::uint64_t last,
                             spi::milliseconds lease) noexcept {
-  up_.granted(owner, token, lease);
+  up_.granted(owner, token, last, lease);
 }
 void faulty_engine::asked(const spi::owner_id& owner) noexcept { up_.asked(owner); }
 void faulty_engine::session_lost() noexcept { up_.session_lost(); }

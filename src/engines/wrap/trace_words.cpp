@@ -1,95 +1,10 @@
 #include "engines/wrap/trace_words.hpp"
 
+#include <afar/spi/words.hpp>
+
 #include <fmt/format.h>
 
 namespace afar::engines::wrap {
-namespace {
-
-std::string_view word(spi::loss l) {
-  switch (l) {
-    case spi::loss::none:
-      return "none";
-    case spi::loss::expired:
-      return "expired";
-    case spi::loss::evicted:
-      return "evicted";
-    case spi::loss::asked:
-      return "asked";
-    case spi::loss::session:
-      return "session";
-    case spi::loss::unreachable:
-      return "unreachable";
-    case spi::loss::closed:
-      return "closed";
-  }
-  return "?";
-}
-
-std::string_view word(spi::cell_action a) {
-  switch (a) {
-    case spi::cell_action::load:
-      return "load";
-    case spi::cell_action::store:
-      return "store";
-    case spi::cell_action::add:
-      return "add";
-    case spi::cell_action::compare_exchange:
-      return "compare_exchange";
-    case spi::cell_action::erase:
-      return "erase";
-  }
-  return "?";
-}
-
-std::string_view word(spi::ledger_action a) {
-  switch (a) {
-    case spi::ledger_action::define:
-      return "define";
-    case spi::ledger_action::load:
-      return "load";
-    case spi::ledger_action::restock:
-      return "restock";
-    case spi::ledger_action::take:
-      return "take";
-    case spi::ledger_action::reserve:
-      return "reserve";
-    case spi::ledger_action::commit:
-      return "commit";
-    case spi::ledger_action::cancel:
-      return "cancel";
-    case spi::ledger_action::put_back:
-      return "put_back";
-    case spi::ledger_action::erase:
-      return "erase";
-  }
-  return "?";
-}
-
-std::string_view word(spi::ledger_outcome o) {
-  switch (o) {
-    case spi::ledger_outcome::done:
-      return "done";
-    case spi::ledger_outcome::sold_out:
-      return "sold_out";
-    case spi::ledger_outcome::not_open_yet:
-      return "not_open_yet";
-    case spi::ledger_outcome::closed:
-      return "closed";
-    case spi::ledger_outcome::limit_reached:
-      return "limit_reached";
-    case spi::ledger_outcome::already_taken:
-      return "already_taken";
-    case spi::ledger_outcome::no_such_stock:
-      return "no_such_stock";
-    case spi::ledger_outcome::no_such_order:
-      return "no_such_order";
-    case spi::ledger_outcome::expired:
-      return "expired";
-  }
-  return "?";
-}
-
-}  // namespace
 
 std::string quoted(std::string_view bytes) {
   std::string out = "\"";
@@ -114,8 +29,8 @@ std::string in_words(const spi::claim& c) {
 }
 
 std::string in_words(const spi::cell_change& c) {
-  std::string out =
-      fmt::format("{} {} {} op {}", in_words(c.what), word(c.action), c.operand, c.id.owner.text());
+  std::string out = fmt::format("{} {} {} op {}", in_words(c.what), spi::word(c.action), c.operand,
+                                c.id.owner.text());
   if (c.action == spi::cell_action::compare_exchange)
     out += fmt::format(" expected {}", c.expected);
   if (c.initial) out += fmt::format(" initial {}", *c.initial);
@@ -123,7 +38,7 @@ std::string in_words(const spi::cell_change& c) {
 }
 
 std::string in_words(const spi::ledger_change& c) {
-  return fmt::format("{} {} {} order {} buyer {}", in_words(c.what), word(c.action), c.amount,
+  return fmt::format("{} {} {} order {} buyer {}", in_words(c.what), spi::word(c.action), c.amount,
                      quoted(c.order), quoted(c.buyer));
 }
 
@@ -135,14 +50,14 @@ std::string in_words(const spi::survey_query& q) {
 std::string in_words(const spi::acquire_reply& r) {
   if (r.granted)
     return fmt::format("granted token {}..{} lease {}ms", r.token, r.last_token, r.lease.count());
-  if (r.why != spi::loss::none) return fmt::format("gone: {}", word(r.why));
+  if (r.why != spi::loss::none) return fmt::format("gone: {}", spi::word(r.why));
   std::string out = fmt::format("refused, watch {}", quoted(r.watch_key));
   if (r.retry_after) out += fmt::format(" retry after {}ms", r.retry_after->count());
   return out;
 }
 
 std::string in_words(const spi::renew_reply& r) {
-  if (r.why != spi::loss::none) return fmt::format("gone: {}", word(r.why));
+  if (r.why != spi::loss::none) return fmt::format("gone: {}", spi::word(r.why));
   return fmt::format("renewed, lease {}ms", r.lease.count());
 }
 
@@ -156,7 +71,7 @@ std::string in_words(const spi::cell_reply& r) {
 }
 
 std::string in_words(const spi::ledger_reply& r) {
-  return fmt::format("{}, remaining {} reserved {} taken {}", word(r.outcome), r.remaining,
+  return fmt::format("{}, remaining {} reserved {} taken {}", spi::word(r.outcome), r.remaining,
                      r.reserved, r.taken);
 }
 

@@ -134,10 +134,10 @@ void traced_engine::wake_all() noexcept {
   up_.wake_all();
 }
 
-void traced_engine::granted(const spi::owner_id& owner, std::uint64_t token,
+void traced_engine::granted(const spi::owner_id& owner, std::uint64_t token, std::uint64_t last,
                             spi::milliseconds lease) noexcept {
   print(fmt::format("granted {} token {} lease {}ms", owner.text(), token, lease.count()));
-  up_.granted(owner, token, lease);
+  up_.granted(owner, token, last, lease);
 }
 
 void traced_engine::asked(const spi::owner_id& owner) noexcept {

@@ -45,7 +45,8 @@ class traced_engine final : public spi::engine, private spi::host {
  private:
   void wake(std::string_view key) noexcept override;
   void wake_all() noexcept override;
-  void granted(const spi::owner_id&, std::uint64_t token, spi::milliseconds) noexcept override;
+  void granted(const spi::owner_id&, std::uint64_t token, std::uint64_t last,
+               spi::milliseconds) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
   void in_doubt() noexcept override { up_.in_doubt(); }

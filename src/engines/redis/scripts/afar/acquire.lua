@@ -13,10 +13,34 @@ if ARGV[3] ~= '0' and call('EXISTS', name, queue) == 0 then
 end
 local clock = call('TIME')
 local us = clock[1] * 1000000 + clock[2]
---@include line
 local owner, lease = ARGV[1], tonumber(ARGV[2])
 local more, kind, note = string.match(ARGV[5], '^(%d+) (%a) %-%d+ (.*)$')
 local mode, mine, w, n, limit, channel, watchers = string.match(ARGV[6], '^(%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+if ARGV[3] ~= '0' and w ~= '0' then
+  -- One of the same kind holds it and nothing can be granted: a place in line, in few words again.
+  local v = redis.pcall('GET', name)
+  local who, of = string.match(type(v) == 'string' and v or '', '^(%S+:%d+) %d+ %d+ (%a) ')
+  if of == kind and who ~= owner then
+    local q = call('HMGET', queue, owner, 'h', 'k', 'l')
+    if not q[3] or (q[3] == kind and q[4] == limit) then
+      local left = call('PTTL', queue)
+      if left > -2 and left < tonumber(w) then call('PEXPIRE', queue, w) end  -- the first write: allowed at maxmemory
+      local seq, since = string.match(q[1] or '', '^(%d+) %d+ %d+ %a %d+ (%d+) ')
+      seq = seq or string.format('%.0f', call('HINCRBY', queue, 'n', 1))
+      local now = math.floor(us / 1000)
+      call('HSET', queue, 'k', kind, 'l', limit, seq, owner, owner,
+        string.format('%s %.0f %s %s %s %s %s %s ', seq, now + w, w, mode, n, since or string.format('%.0f', now), more, channel) .. note)
+      if left == -2 then call('PEXPIRE', queue, w) end
+      local retry = math.floor(w / 3)
+      if seq == (q[2] or '1') then  -- only the front watches the holder's clock
+        left = call('PTTL', name)
+        if left >= 0 and left + 1 < retry then retry = left + 1 end
+      end
+      return {0, math.max(retry, 1), tonumber(call('GET', tkey) or '0')}
+    end
+  end
+end
+--@include line
 more, mine, w, n, limit = tonumber(more), tonumber(mine), tonumber(w), tonumber(n), tonumber(limit)
 -- Of the same slot as the keys that are named; seldom needed, and a word costs the server something each time.
 local tag = string.sub(queue, 12)

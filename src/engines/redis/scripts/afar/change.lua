@@ -1,4 +1,4 @@
--- KEYS: name, cell, queue.  ARGV: kind c|l|h, action load|store|add|swap|erase, operand, expected, initial or '', min, max, client or '' (nobody repeats it), its number, its settled numbers end here, channel.  One change of a cell.  Returns {applied, existed, value, before} as text; error AFARUSE, AFAROVERFLOW.
+-- KEYS: name, cell, queue.  ARGV: kind c|l|h, action load|store|add|compare_exchange|erase, operand, expected, initial or '', min, max, client or '' (nobody repeats it), its number, its settled numbers end here, channel.  One change of a cell.  Returns {applied, existed, value, before} as text; error AFARUSE, AFAROVERFLOW.
 local call, name, cell = redis.call, KEYS[1], KEYS[2]
 local kind, action, operand, initial, channel = ARGV[1], ARGV[2], ARGV[3], ARGV[5], ARGV[11]
 --@include numbers
@@ -64,7 +64,7 @@ else
   local refused = {'0', existed, before, before}
   if not old and initial == '' then return refused end
   if kind == 'l' and before == '0' then return refused end
-  if action == 'swap' and before ~= ARGV[4] then return refused end
+  if action == 'compare_exchange' and before ~= ARGV[4] then return refused end
   if action == 'add' then
     -- Redis adds 64 bits exactly; in a place of its own, because the sum may be refused.
     call('HSET', cell, 'sum', before)

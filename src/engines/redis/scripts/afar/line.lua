@@ -156,7 +156,7 @@ local function advance(me, lease)
       mine, mine_last = token, last
     else
       -- A publish that fails (ACL, slot) must not end the script half way.
-      redis.pcall('PUBLISH', channel, owner .. ' ' .. text(token) .. ' ' .. ms)
+      redis.pcall('PUBLISH', channel, owner .. ' ' .. text(token) .. ' ' .. ms .. ' ' .. text(last - token))
     end
     if head > tail then break end
   end

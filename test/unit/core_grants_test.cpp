@@ -1,0 +1,88 @@
+// Grants that the engine pushes to who waits.
+#include "scripted_engine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <future>
+
+namespace {
+
+using namespace afar;
+using namespace afar::test;
+
+TEST(core_grants, believes_a_pushed_grant_only_with_a_newer_token) {
+  scripted s;
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  const auto owner = asked.owner;
+  asked.done({}, {.token = 5, .watch_key = "k"});
+  s.engine->host.granted(owner, 5, 5, 30s);  // old news: looks again instead
+  s.refuse();
+  s.engine->host.granted(owner, 6, 6, 30s);
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_EQ(h->token(), 6U);
+  end_and_wait(s, h);
+}
+
+TEST(core_grants, renews_a_pushed_grant_before_it_ends_and_hands_it_on) {
+  scripted s(1h);
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  const auto owner = asked.owner;
+  asked.done({}, {.token = 5, .watch_key = "k"});
+  ASSERT_TRUE(eventually([&] { return s.core->stats().waited.load() == 1; }));
+  s.engine->host.granted(owner, 6, 8, 2s);
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_EQ(h->token(), 6U);
+  EXPECT_LT(h->valid_until(), boot_clock::now() + 2s);
+  auto r = s.engine->next(s.engine->renewals);  // not a third of an hour later
+  ASSERT_EQ(r.claims, 1U);
+  r.each(0, {}, {});
+  EXPECT_TRUE(eventually([&] { return h->valid_until() > boot_clock::now() + 30min; }));
+  end_and_wait(s, h);
+}
+
+TEST(core_grants, lets_the_answer_under_way_speak_when_a_grant_is_pushed_before_it) {
+  scripted s;
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  s.engine->host.granted(asked.owner, 6, 6, 2s);
+  asked.done({}, {.granted = true, .token = 6, .last_token = 6});
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  const auto all = s.core->renewals().all();
+  EXPECT_EQ(all.size(), 1U) << "entered twice";
+  end_and_wait(s, h);
+}
+
+TEST(core_grants, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
+  scripted s;
+  auto waiting = std::async(std::launch::async, [&] {
+    auto r = s.request();
+    r.renew = renewal::off;
+    spi::status status;
+    return s.core->acquire(std::move(r), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  const auto owner = asked.owner;
+  asked.done({}, {.token = 5, .watch_key = "k"});
+  s.engine->host.granted(owner, 6, 6, 2s);
+  s.grant(6);
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_GT(h->valid_until(), boot_clock::now() + 2s);
+  end_and_wait(s, h);
+}
+
+}  // namespace
