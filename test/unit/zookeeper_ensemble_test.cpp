@@ -31,7 +31,8 @@ TEST_F(zookeeper_ensemble, a_client_that_moves_between_servers_keeps_what_it_hol
   hold mine = mutex(one, name).acquire();
   for (std::size_t i = 0; i < servers.size(); ++i) {
     servers.stop(i);
-    EXPECT_TRUE(eventually([&] { return !mutex(one, name + "x").try_acquire_for(10s).name().empty(); }));
+    EXPECT_TRUE(
+        eventually([&] { return !mutex(one, name + "x").try_acquire_for(10s).name().empty(); }));
     EXPECT_TRUE(mine.valid());
     servers.start(i);
   }

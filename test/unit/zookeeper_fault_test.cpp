@@ -91,20 +91,18 @@ TEST_P(zookeeper_cuts, leave_no_place_in_line_of_one_that_gave_up) {
   EXPECT_TRUE(eventually([&] { return nodes().size() == 1; }, 20s));
 }
 
-INSTANTIATE_TEST_SUITE_P(each_step, zookeeper_cuts,
-                         ::testing::Values(cut_at{loses::request, zk_op::create},
-                                           cut_at{loses::answer, zk_op::create},
-                                           cut_at{loses::request, zk_op::children},
-                                           cut_at{loses::answer, zk_op::children},
-                                           cut_at{loses::request, zk_op::remove},
-                                           cut_at{loses::answer, zk_op::remove}),
-                         [](const auto& of) {
-                           return std::string{of.param.what == loses::request ? "request_"
-                                                                              : "answer_"} +
-                                  (of.param.op == zk_op::create
-                                       ? "create"
-                                       : of.param.op == zk_op::children ? "list" : "remove");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    each_step, zookeeper_cuts,
+    ::testing::Values(cut_at{loses::request, zk_op::create}, cut_at{loses::answer, zk_op::create},
+                      cut_at{loses::request, zk_op::children},
+                      cut_at{loses::answer, zk_op::children}, cut_at{loses::request, zk_op::remove},
+                      cut_at{loses::answer, zk_op::remove}),
+    [](const auto& of) {
+      return std::string{of.param.what == loses::request ? "request_" : "answer_"} +
+             (of.param.op == zk_op::create     ? "create"
+              : of.param.op == zk_op::children ? "list"
+                                               : "remove");
+    });
 
 // CURATOR-678: a release without a connection goes on in the background.
 TEST_F(zookeeper_faults, CURATOR_678_a_release_under_connection_loss_leaves_no_orphan) {

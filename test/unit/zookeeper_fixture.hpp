@@ -43,9 +43,7 @@ class raw_zookeeper final : public engines::zookeeper::session_events {
     std::ranges::sort(names);
     return names;
   }
-  std::string data(const std::string& path) {
-    return ask(engines::zookeeper::ask::get(path)).text;
-  }
+  std::string data(const std::string& path) { return ask(engines::zookeeper::ask::get(path)).text; }
 
  private:
   void connected(bool) noexcept override {}

@@ -19,8 +19,8 @@ class zookeeper_layout : public zookeeper_test {
  protected:
   // A node as a Java or Python client would make it.
   std::string foreign(const std::string& node, const std::string& below = {}) {
-    return raw.ask(ask::create(path(below) + "/" + node, "127.0.0.1",
-                               node_mode::ephemeral_sequential))
+    return raw
+        .ask(ask::create(path(below) + "/" + node, "127.0.0.1", node_mode::ephemeral_sequential))
         .text;
   }
 };
@@ -42,9 +42,8 @@ TEST_F(zookeeper_layout, of_a_leased_semaphore_is_InterProcessSemaphoreV2) {
   const hold mine = leased_semaphore(other, name, 5).acquire(2);
   EXPECT_THAT(nodes(), ElementsAre("leases", "locks"));
   EXPECT_TRUE(raw.children(path("/locks")).empty());
-  EXPECT_THAT(raw.children(path("/leases")),
-              ElementsAre(MatchesRegex(like("lease-[0-9]{10}")),
-                          MatchesRegex(like("lease-[0-9]{10}"))));
+  EXPECT_THAT(raw.children(path("/leases")), ElementsAre(MatchesRegex(like("lease-[0-9]{10}")),
+                                                         MatchesRegex(like("lease-[0-9]{10}"))));
 }
 
 TEST_F(zookeeper_layout, of_an_election_is_LeaderLatch) {

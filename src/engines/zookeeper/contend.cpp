@@ -142,7 +142,7 @@ class contention : public std::enable_shared_from_this<contention> {
     if (std::ranges::find(list.names, mine) == list.names.end()) {
       {
         const std::lock_guard lock{w_->m};
-        if (s_->granted) s_->gone = spi::loss::evicted;
+        s_->granted = s_->watched = false;  // broken before its grant was known
         s_->node.clear();
         s_->guid = new_guid();
       }

@@ -54,6 +54,7 @@ void keeper::stop() noexcept {
     changed_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
+  for (auto& [when, j] : dropped) j();  // some of them owe an answer
 }
 
 }  // namespace afar::engines::zookeeper

@@ -26,7 +26,9 @@ class keeper {
 
   void at(spi::time_point, job);
   void soon(job j) { at({}, std::move(j)); }
-  void stop() noexcept;  // jobs that are not due are dropped
+  // What is left runs on the caller's thread; after that, nothing. The session is closed before: whatever
+  // a job sends fails at once.
+  void stop() noexcept;
 
  private:
   void run();

@@ -22,12 +22,14 @@ struct part {
 void answer_part(const world_ptr& w, const part& x, spi::renewed& each) {
   const spi::milliseconds lease = w->lease_of(x.lease);
   spi::loss gone = spi::loss::none;
+  bool held = false;
   {
     const std::lock_guard lock{w->m};
     gone = x.s->gone;
+    held = x.s->granted;
   }
   if (gone != spi::loss::none) return each(x.index, {}, {.why = gone});
-  w->keep(x.s, lease);
+  if (held) w->keep(x.s, lease);
   each(x.index, {}, {.lease = lease});
 }
 

@@ -121,7 +121,10 @@ void session::on_change(zhandle_t* zh, int type, int, const char*, void* watch) 
 }
 
 void session::event(zhandle_t* zh, int state) {
-  if (closed_) return;
+  {
+    const std::shared_lock inside{handle_mutex_};
+    if (zh != handle_) return;  // one that is being closed
+  }
   if (state == number::expired_session) {
     connected_ = false;
     id_ = 0;

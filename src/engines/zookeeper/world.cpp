@@ -45,7 +45,13 @@ void world::changed(std::uint64_t watch) noexcept { watches.rang(watch); }
 
 standing_ptr world::enter(const spi::claim& a) {
   const std::lock_guard lock{m};
-  if (const auto at = standings.find(a.owner); at != standings.end()) return at->second;
+  if (const auto at = standings.find(a.owner); at != standings.end()) {
+    // Asked again after its grant came too late and has lapsed: it begins anew. A member that its
+    // barrier has lost stays so.
+    const bool over = at->second->gone != spi::loss::none && at->second->kind != spi::kind::barrier;
+    if (!over) return at->second;
+    standings.erase(at);
+  }
   auto path = path_of(to, a.what.name);
   if (!path) return nullptr;
   auto s = std::make_shared<standing>();
