@@ -1,5 +1,5 @@
 # AFAR_ENGINES -> AFAR_WITH_<NAME> variables and defines. A new engine adds its name here.
-set(known_engines memory embedded redis)
+set(known_engines memory embedded redis zookeeper)
 set(AFAR_ENGINE_DEFINES)
 set(chosen_engines ${AFAR_ENGINES})
 if(chosen_engines STREQUAL "all")

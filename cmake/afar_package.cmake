@@ -16,12 +16,17 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME libafar)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION libs)
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION "Synchronisation across machines: the library")
 
-# Loaded when a Redis URL is opened, so no dependency that dpkg-shlibdeps could see.
+# Loaded when such a URL is opened, so no dependency that dpkg-shlibdeps could see.
+set(loaded_late)
 if(AFAR_WITH_REDIS)
-  set(loaded_for_redis "libhiredis0.14, libssl3")
-  set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "${loaded_for_redis}")
-  set(CPACK_DEBIAN_CLI_PACKAGE_RECOMMENDS "${loaded_for_redis}")
+  list(APPEND loaded_late libhiredis0.14 libssl3)
 endif()
+if(AFAR_WITH_ZOOKEEPER)
+  list(APPEND loaded_late libzookeeper-mt2)
+endif()
+list(JOIN loaded_late ", " loaded_late)
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_RECOMMENDS "${loaded_late}")
+set(CPACK_DEBIAN_CLI_PACKAGE_RECOMMENDS "${loaded_late}")
 
 set(CPACK_DEBIAN_DEV_PACKAGE_NAME libafar-dev)
 set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)

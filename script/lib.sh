@@ -7,9 +7,9 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export LC_ALL=C.UTF-8   # printf and sort must not depend on the user's language
 
 readonly BUILD_PACKAGES="g++ cmake ninja-build ccache pkg-config git
-  liblmdb-dev libhiredis-dev libssl-dev libasio-dev libfmt-dev libgtest-dev libgmock-dev libsqlite3-dev
+  liblmdb-dev libhiredis-dev libzookeeper-mt-dev libssl-dev libasio-dev libfmt-dev libgtest-dev libgmock-dev libsqlite3-dev
   libcli11-dev nlohmann-json3-dev"
-readonly TEST_PACKAGES="redis-server openssl"   # servers that the tests start, and their certificates
+readonly TEST_PACKAGES="redis-server openssl zookeeper libslf4j-java"   # servers that the tests start, and their certificates
 readonly CLANG_PACKAGES="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19"
 readonly PEERS=${XDG_CACHE_HOME:-$HOME/.cache}/afar/peers   # other libraries that the interop tests talk to
 readonly JOBS=${AFAR_JOBS:-$(nproc)}

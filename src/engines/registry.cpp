@@ -13,6 +13,9 @@
 #ifdef AFAR_WITH_REDIS
 #include "engines/redis/redis.hpp"
 #endif
+#ifdef AFAR_WITH_ZOOKEEPER
+#include "engines/zookeeper/zookeeper.hpp"
+#endif
 
 #include <algorithm>
 #include <span>
@@ -33,6 +36,9 @@ constexpr std::string_view redis_options[] = {
     "after_restart", "ca",     "cert",          "database",    "eviction",
     "key",           "layout", "longest_lease", "replication", "sentinel_password",
     "sentinel_user"};
+#endif
+#ifdef AFAR_WITH_ZOOKEEPER
+constexpr std::string_view zookeeper_options[] = {"layout", "paths", "session", "width"};
 #endif
 
 // A new engine adds its line here.
@@ -59,6 +65,9 @@ constexpr scheme schemes[] = {
     {"rediss+cluster", open_redis, redis_options},
     {"rediss+quorum", open_redis_quorum, redis_options},
     {"rediss+sentinel", open_redis, redis_options},
+#endif
+#ifdef AFAR_WITH_ZOOKEEPER
+    {"zookeeper", open_zookeeper, zookeeper_options},
 #endif
     {{}, nullptr, {}},  // an array has at least one element
 };

@@ -2,6 +2,7 @@
 
 #include "support/process.hpp"
 #include "support/redis_places.hpp"
+#include "support/zookeeper_server.hpp"
 
 #include <unistd.h>
 
@@ -53,6 +54,7 @@ class run final : public ::testing::Environment {
     std::filesystem::remove_all(temp_, ignored);
     std::filesystem::remove_all(runtime_, ignored);
     redis_.reset();
+    zookeeper_.clear();
   }
   const std::string& temp() const noexcept { return temp_; }
   std::size_t threads() const noexcept { return threads_; }
@@ -63,12 +65,21 @@ class run final : public ::testing::Environment {
     return redis_->address(kind);
   }
 
+  // So many of them, as one ensemble.
+  std::string zookeeper(std::size_t servers) {
+    const std::lock_guard lock{mutex_};
+    auto& at = zookeeper_[servers];
+    if (!at) at = std::make_unique<zookeeper_server>(servers);
+    return at->address();
+  }
+
  private:
   std::size_t threads_ = 0;
   std::string temp_;
   std::string runtime_;
   std::mutex mutex_;
   std::unique_ptr<redis_places> redis_;
+  std::map<std::size_t, std::unique_ptr<zookeeper_server>> zookeeper_;
 };
 
 // gtest owns it; made before main, used from SetUp on.
@@ -109,6 +120,8 @@ std::string filled_in(std::string url) {
   fill("{temp}", [] { return this_run->temp(); });
   for (const std::string_view kind : redis_places::kinds)
     fill("{" + std::string{kind} + "}", [&] { return this_run->redis(kind); });
+  fill("{zookeeper}", [] { return this_run->zookeeper(1); });
+  fill("{zookeeper3}", [] { return this_run->zookeeper(3); });
   return url;
 }
 

@@ -1,14 +1,11 @@
 #include "support/redis_server.hpp"
 
+#include "support/loopback.hpp"
 #include "support/patience.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,51 +16,6 @@
 
 namespace afar::test {
 namespace {
-
-class connection {
- public:
-  explicit connection(std::uint16_t port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in to{};
-    to.sin_family = AF_INET;
-    to.sin_port = htons(port);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    open_ = ::connect(fd_, reinterpret_cast<sockaddr*>(&to), sizeof to) == 0;
-  }
-  ~connection() { ::close(fd_); }
-  connection(const connection&) = delete;
-  connection& operator=(const connection&) = delete;
-
-  // The bytes that come within a second, up to a pause of 20 ms.
-  std::string ask(const std::string& words) const {
-    if (!open_ || ::send(fd_, words.data(), words.size(), MSG_NOSIGNAL) < 0) return {};
-    std::string all;
-    pollfd readable{fd_, POLLIN, 0};
-    while (::poll(&readable, 1, all.empty() ? 1'000 : 20) > 0) {
-      char bytes[4096];
-      const auto n = ::recv(fd_, bytes, sizeof bytes, 0);
-      if (n <= 0) break;
-      all.append(bytes, static_cast<std::size_t>(n));
-    }
-    return all;
-  }
-
- private:
-  int fd_;
-  bool open_ = false;
-};
-
-std::uint16_t free_port() {
-  const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in at{};
-  at.sin_family = AF_INET;
-  at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof at;
-  if (::bind(fd, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
-      ::getsockname(fd, reinterpret_cast<sockaddr*>(&at), &size) != 0)
-    throw std::runtime_error{"no free port"};
-  ::close(fd);
-  return ntohs(at.sin_port);
-}
 
 std::string make_folder() {
   std::string path = (std::filesystem::temp_directory_path() / "afar-redis-XXXXXX").string();
@@ -208,7 +160,7 @@ void redis_server::resume() noexcept { ::kill(pid_, SIGCONT); }
 std::string redis_server::ask(const std::vector<std::string>& words) const {
   std::string out = "*" + std::to_string(words.size()) + "\r\n";
   for (const std::string& w : words) out += "$" + std::to_string(w.size()) + "\r\n" + w + "\r\n";
-  return connection{port_}.ask(out);
+  return ask_port(port_, out);
 }
 
 }  // namespace afar::test

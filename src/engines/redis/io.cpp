@@ -1,5 +1,6 @@
 #include "engines/redis/io.hpp"
 
+#include "engines/signals_off.hpp"
 #include "engines/this_process.hpp"
 
 #include <afar/spi/own_thread.hpp>
@@ -7,27 +8,10 @@
 #include <pthread.h>
 
 #include <chrono>
-#include <csignal>
 #include <mutex>
 
 namespace afar::engines::redis {
 namespace {
-
-// Signals belong to the user's threads; a thread inherits the mask of the one that starts it.
-class signals_off {
- public:
-  signals_off() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~signals_off() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  signals_off(const signals_off&) = delete;
-  signals_off& operator=(const signals_off&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 struct shared {
   std::mutex m;

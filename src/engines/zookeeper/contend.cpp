@@ -1,0 +1,222 @@
+// Locks in Curator's layout: every contender is an ephemeral sequential node, the first one holds, and
+// the others watch the one node that decides about them.
+#include "engines/zookeeper/failure.hpp"
+#include "engines/zookeeper/steps.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace afar::engines::zookeeper {
+namespace {
+
+using namespace std::chrono_literals;
+using spi::access;
+using spi::kind;
+
+constexpr int most_tries = 10;  // folders may vanish under us, but not for ever
+
+marker marker_of(kind k, access mode) {
+  if (k == kind::election) return marker::latch;
+  if (k != kind::shared_mutex) return marker::lock;
+  return mode == access::shared ? marker::read : marker::write;
+}
+
+class contention : public std::enable_shared_from_this<contention> {
+ public:
+  contention(world_ptr w, standing_ptr s, const spi::claim& a, acquire_pledge p)
+      : w_(std::move(w)),
+        s_(std::move(s)),
+        p_(std::move(p)),
+        mode_(a.mode),
+        lease_(a.lease),
+        queue_(a.queue) {}
+
+  void begin() {
+    if (p_->given()) return;
+    if (++tries_ > most_tries)
+      return p_->give({errc::unavailable, "the nodes of this name vanish again and again"});
+    const std::string& folder = s_->folder;
+    std::vector<request> wanted;
+    {
+      const std::lock_guard lock{w_->m};
+      if (!s_->node.empty()) {
+        wanted.push_back(ask::children(folder));
+      } else if (s_->in_doubt) {
+        wanted.push_back(ask::sync(folder));
+        wanted.push_back(ask::children(folder));
+      } else {
+        s_->in_doubt = true;
+        creating_ = true;
+        wanted.push_back(
+            ask::create(folder + '/' + node_prefix(s_->guid, marker_of(s_->kind, mode_)),
+                        s_->says.text(), node_mode::ephemeral_sequential));
+        wanted.push_back(ask::children(folder));
+      }
+    }
+    w_->session.fly(std::move(wanted),
+                    [self = shared_from_this()](std::vector<answer>& got) { self->landed(got); });
+  }
+
+ private:
+  void landed(std::vector<answer>& got) {
+    if (std::exchange(creating_, false) && !created(got.front())) return;
+    answer& list = got.back();
+    if (list.rc == ZNONODE) return make_folder();
+    if (!list.ok()) return p_->give(failure_of_read(list.rc));
+    std::string node;
+    {
+      const std::lock_guard lock{w_->m};
+      node = s_->node;
+    }
+    if (node.empty()) return find_again(list);
+    judge(node.substr(s_->folder.size() + 1), list);
+  }
+
+  // False: the step goes on by itself, or is over.
+  bool created(const answer& a) {
+    if (a.ok()) {
+      stands(a.text, a);
+      return true;
+    }
+    spi::status failed = failure_of_write(a.rc);
+    const bool unknown = failed.code == errc::unknown_outcome;
+    {
+      const std::lock_guard lock{w_->m};
+      s_->in_doubt = unknown;
+    }
+    if (a.rc == ZNONODE)
+      make_folder();
+    else
+      p_->give(std::move(failed));
+    return false;
+  }
+
+  void stands(const std::string& path, const answer& a) {
+    const std::lock_guard lock{w_->m};
+    s_->node = path;
+    s_->session = a.stat.ephemeralOwner;
+    s_->token = a.created();
+    s_->in_doubt = false;
+  }
+
+  void make_folder() {
+    {
+      const std::lock_guard lock{w_->m};
+      s_->node.clear();
+      s_->in_doubt = false;
+    }
+    w_->make_folders({s_->folder}, [self = shared_from_this()](int rc) {
+      if (rc == ZOK || rc == ZNONODE) return self->begin();
+      self->p_->give(failure_of_read(rc));
+    });
+  }
+
+  // The answer to a create was lost: did it happen?
+  void find_again(const answer& list) {
+    const std::string prefix = protected_prefix(s_->guid);
+    const auto mine = std::ranges::find_if(
+        list.names, [&](const std::string& n) { return n.starts_with(prefix); });
+    if (mine == list.names.end()) {
+      {
+        const std::lock_guard lock{w_->m};
+        s_->in_doubt = false;
+      }
+      return begin();
+    }
+    std::string path = s_->folder + '/' + *mine;
+    w_->session.fly(ask::exists(path), [self = shared_from_this(), path](std::vector<answer>& got) {
+      const answer& a = got.front();
+      if (!a.ok() && a.rc != ZNONODE) return self->p_->give(failure_of_read(a.rc));
+      if (a.ok() && a.stat.ephemeralOwner == self->w_->session.id()) {
+        self->stands(path, a);
+      } else {  // of a session that is over: not ours any more
+        const std::lock_guard lock{self->w_->m};
+        self->s_->guid = new_guid();
+        self->s_->in_doubt = false;
+      }
+      self->begin();
+    });
+  }
+
+  void judge(const std::string& mine, const answer& list) {
+    if (std::ranges::find(list.names, mine) == list.names.end()) {
+      {
+        const std::lock_guard lock{w_->m};
+        s_->granted = s_->watched = false;  // broken before its grant was known
+        s_->node.clear();
+        s_->guid = new_guid();
+      }
+      return begin();
+    }
+    check_use(w_, s_->path, s_->kind, list.names, list.stat,
+              [self = shared_from_this(), mine, names = list.names](spi::status wrong) {
+                if (wrong) return refuse(self->w_, self->s_, self->p_, std::move(wrong));
+                self->decide(mine, names);
+              });
+  }
+
+  void decide(const std::string& mine, const std::vector<std::string>& names) {
+    const contender me = read_contender(mine);
+    if (me.order >= last_sequence)
+      return refuse(w_, s_, p_,
+                    {errc::overflow, "the sequence numbers of " + s_->folder +
+                                         " are used up; delete that node while nobody uses it"});
+    contender ahead;
+    std::size_t before = 0;
+    for (const std::string& n : names) {
+      contender c = read_contender(n);
+      const bool counts =
+          c.is != marker::foreign &&
+          (mode_ != access::shared || s_->kind != kind::shared_mutex || c.is == marker::write);
+      if (!counts || n == mine || !c.before(me)) continue;
+      ++before;
+      if (ahead.name.empty() || ahead.before(c)) ahead = std::move(c);
+    }
+    if (before == 0) return grant(w_, s_, lease_, p_);
+    if (!queue_) return refuse(w_, s_, p_);
+    spi::acquire_reply wait;
+    wait.watch_key = "n" + s_->folder + '/' + ahead.name;
+    // A wake may get lost. Those behind look more seldom: a look of everybody costs the square of them.
+    wait.retry_after = std::min<spi::milliseconds>(1s + before * 20ms, 30s);
+    p_->give({}, std::move(wait));
+  }
+
+  const world_ptr w_;
+  const standing_ptr s_;
+  const acquire_pledge p_;
+  const access mode_;
+  const spi::milliseconds lease_;
+  const bool queue_;
+  bool creating_ = false;
+  int tries_ = 0;
+};
+
+}  // namespace
+
+void contend(const world_ptr& w, const standing_ptr& s, const spi::claim& a, acquire_pledge p) {
+  std::make_shared<contention>(w, s, a, std::move(p))->begin();
+}
+
+void grant(const world_ptr& w, const standing_ptr& s, spi::milliseconds wanted,
+           const acquire_pledge& p) {
+  spi::acquire_reply reply;
+  reply.lease = w->lease_of(wanted);
+  {
+    const std::lock_guard lock{w->m};
+    s->granted = true;
+    reply.token = reply.last_token = s->token;
+  }
+  reply.granted = true;
+  w->keep(s, reply.lease);
+  p->give({}, std::move(reply));
+}
+
+void refuse(const world_ptr& w, const standing_ptr& s, const acquire_pledge& p, spi::status why) {
+  w->remove_nodes(s, false, [w, s, p, why = std::move(why)](spi::status failed, bool) mutable {
+    if (failed) return p->give(std::move(failed));  // the claim is released, or asks again
+    w->forget(s->owner);
+    p->give(std::move(why));
+  });
+}
+
+}  // namespace afar::engines::zookeeper

@@ -1,0 +1,100 @@
+// One session with the servers: a handle of libzookeeper at a time, replaced when the session has
+// expired. Requests go out in the order in which they are sent, and are answered in that order.
+//
+// Invariants
+//   1. Every flight lands exactly once, also when the handle is closed under it.
+//   2. A handle is closed by the engine's own thread or by close(), never by libzookeeper's threads,
+//      and while nobody is inside a call of it.
+#pragma once
+
+#include "engines/zookeeper/keeper.hpp"
+#include "engines/zookeeper/library.hpp"
+#include "engines/zookeeper/request.hpp"
+#include "engines/zookeeper/target.hpp"
+
+#include <afar/detail/function.hpp>
+#include <afar/spi/engine.hpp>
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+namespace afar::engines::zookeeper {
+
+// Told on libzookeeper's threads; must not block.
+class session_events {
+ public:
+  // Connected, again after a cut, or with a new session.
+  virtual void connected(bool new_session) noexcept = 0;
+  virtual void expired() noexcept = 0;
+  virtual void changed(std::uint64_t watch) noexcept = 0;  // once per watch that was set
+
+ protected:
+  ~session_events() = default;
+};
+
+class session {
+ public:
+  using landed = detail::function<void(std::vector<answer>&)>;
+
+  session(target, keeper&, session_events&);
+  ~session() { close(); }
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+
+  // Throws lock_error if there is no connection by then.
+  void open(spi::time_point by, const std::string& printable);
+  void close() noexcept;  // every flight has landed when it returns
+
+  // Sends them all before it waits for the first answer.
+  void fly(std::vector<request>, landed);
+  void fly(request, landed);
+
+  // 0: there is none yet. Once a session has expired its number never comes again.
+  std::int64_t id() const noexcept { return id_.load(); }
+  bool connected() const noexcept { return connected_.load(); }
+  bool closed() const noexcept { return closed_.load(); }
+  // How long the servers keep what a silent client has.
+  spi::milliseconds timeout() const noexcept { return spi::milliseconds{timeout_.load()}; }
+
+ private:
+  struct call;
+  struct flight;
+  friend struct trampoline;
+
+  static void on_event(zhandle_t*, int type, int state, const char*, void*);
+  static void on_change(zhandle_t*, int type, int state, const char*, void*);
+  void event(zhandle_t*, int state);
+  void replace();
+  zhandle_t* connect();
+  void send(const std::shared_ptr<flight>&, std::size_t, const request&);
+  int submit(zhandle_t*, const request&, call&);
+  int submit_multi(zhandle_t*, const request&, call&);
+  void land(call*, answer);
+  void land_rest();
+
+  const target to_;
+  keeper& keeper_;
+  session_events& told_;
+  const library& zk_;
+  std::atomic<std::int64_t> id_{0};
+  std::atomic<int> timeout_{0};
+  std::atomic<bool> connected_{false};
+  std::atomic<bool> closed_{false};
+  std::atomic<bool> refused_{false};  // the login
+
+  std::shared_mutex handle_mutex_;  // shared: inside a call of the handle
+  zhandle_t* handle_ = nullptr;
+
+  std::mutex m_;
+  std::condition_variable opened_;
+  std::unordered_set<call*> calls_;  // under way
+};
+
+}  // namespace afar::engines::zookeeper

@@ -1,0 +1,228 @@
+#include "engines/zookeeper/world.hpp"
+
+#include "engines/zookeeper/failure.hpp"
+
+#include <algorithm>
+
+namespace afar::engines::zookeeper {
+namespace {
+
+constexpr std::string_view revoke = "__REVOKE__";  // Curator's word
+
+}  // namespace
+
+world::world(target t, spi::host& h)
+    : to(std::move(t)), up(h), session(to, timer, *this), watches(session, h) {}
+
+// ---- events -------------------------------------------------------------------------------------
+
+void world::connected(bool new_session) noexcept {
+  if (new_session) watches.set_again();
+  remove_strays();
+  up.wake_all();
+}
+
+void world::expired() noexcept {
+  watches.session_ended();
+  {
+    const std::lock_guard lock{m};
+    for (auto at = standings.begin(); at != standings.end();) {
+      standing& s = *at->second;
+      if (s.granted || s.kind == spi::kind::barrier) s.gone = spi::loss::session;
+      s.node.clear();
+      s.guid = new_guid();  // a server that lags may still show the old nodes
+      s.leases.clear();
+      s.in_doubt = s.watched = false;
+      at = s.leaving ? standings.erase(at) : std::next(at);
+    }
+  }
+  up.session_lost();
+}
+
+void world::changed(std::uint64_t watch) noexcept { watches.rang(watch); }
+
+// ---- standings ----------------------------------------------------------------------------------
+
+standing_ptr world::enter(const spi::claim& a) {
+  const std::lock_guard lock{m};
+  if (const auto at = standings.find(a.owner); at != standings.end()) {
+    // Asked again after its grant came too late and has lapsed: it begins anew. A member that its
+    // barrier has lost stays so.
+    const bool over = at->second->gone != spi::loss::none && at->second->kind != spi::kind::barrier;
+    if (!over) return at->second;
+    standings.erase(at);
+  }
+  auto path = path_of(to, a.what.name);
+  if (!path) return nullptr;
+  auto s = std::make_shared<standing>();
+  s->owner = a.owner;
+  s->kind = a.what.kind;
+  if (s->kind == spi::kind::mutex && to.mutex_is_semaphore) s->kind = spi::kind::permits;
+  s->path = std::move(*path);
+  s->folder = s->path;
+  if (s->kind == spi::kind::permits) s->folder += locks_folder;
+  s->guid = new_guid();
+  s->mode = a.mode;
+  s->says = {.owner = a.owner,
+             .kind = s->kind,
+             .permits = a.permits,
+             .limit = a.limit,
+             .lease = a.lease,
+             .note = std::string{a.note}};
+  standings.emplace(a.owner, s);
+  return s;
+}
+
+standing_ptr world::find(const spi::owner_id& owner) {
+  const std::lock_guard lock{m};
+  const auto at = standings.find(owner);
+  return at == standings.end() ? nullptr : at->second;
+}
+
+void world::forget(const spi::owner_id& owner) {
+  const std::lock_guard lock{m};
+  standings.erase(owner);
+}
+
+spi::milliseconds world::lease_of(spi::milliseconds wanted) const {
+  return std::min(wanted, session.timeout() * 2 / 3);
+}
+
+void world::keep(const standing_ptr& s, spi::milliseconds lease) {
+  const auto until = boot_clock::now() + lease;
+  bool first = false;
+  {
+    const std::lock_guard lock{m};
+    first = s->lapses == spi::time_point{};
+    s->lapses = until;
+  }
+  if (first) lapse(s);
+}
+
+// The core counts the same lease from an earlier moment, so a hold is over before its node is.
+void world::lapse(const standing_ptr& s) {
+  const auto now = boot_clock::now();
+  spi::time_point due;
+  {
+    const std::lock_guard lock{m};
+    due = s->lapses;
+    if (due <= now && s->granted) {
+      if (!standings.contains(s->owner)) return;
+      s->gone = spi::loss::expired;
+    }
+  }
+  if (due > now)
+    return timer.at(due, [this, weak = std::weak_ptr{s}] {
+      if (const auto there = weak.lock()) lapse(there);
+    });
+  remove_nodes(s, false, [self = shared_from_this(), s](const spi::status& failed, bool) {
+    if (!failed) return;
+    const std::lock_guard lock{self->m};
+    s->leaving = true;
+  });
+}
+
+std::uint64_t world::own_watch(const standing_ptr& s) {
+  return watches.once([weak = weak_from_this(), of = std::weak_ptr{s}] {
+    const auto self = weak.lock();
+    const auto there = of.lock();
+    if (self && there) self->look_at_own(there);
+  });
+}
+
+void world::look_at_own(const standing_ptr& s) {
+  std::string node;
+  {
+    const std::lock_guard lock{m};
+    if (s->gone != spi::loss::none || s->leaving || s->node.empty()) return;
+    node = s->node;
+  }
+  session.fly(ask::get(node, own_watch(s)),
+              [self = shared_from_this(), s, node](std::vector<answer>& got) {
+                const answer& a = got.front();
+                if (a.ok() && a.text == revoke) return self->up.asked(s->owner);
+                if (a.rc != ZNONODE) return;
+                {
+                  const std::lock_guard lock{self->m};
+                  if (s->node != node || !self->standings.contains(s->owner)) return;
+                  s->gone = spi::loss::evicted;
+                }
+                self->up.in_doubt();
+              });
+}
+
+// ---- nodes --------------------------------------------------------------------------------------
+
+void world::make_folders(std::vector<std::string> paths, detail::function<void(int)> then) {
+  std::vector<request> wanted;
+  for (std::size_t at = paths.front().find('/', 1); at != std::string::npos;
+       at = paths.front().find('/', at + 1))
+    wanted.push_back(ask::create(paths.front().substr(0, at), {}, node_mode::container));
+  for (std::string& p : paths)
+    wanted.push_back(ask::create(std::move(p), {}, node_mode::container));
+  session.fly(std::move(wanted), [then = std::move(then)](std::vector<answer>& got) mutable {
+    int rc = ZOK;
+    for (const answer& a : got)
+      if (!a.ok() && a.rc != ZNODEEXISTS) rc = a.rc;
+    then(rc);
+  });
+}
+
+void world::remove_nodes(const standing_ptr& s, bool search,
+                         detail::function<void(spi::status, bool)> then) {
+  std::vector<request> wanted;
+  std::string prefix;
+  std::string leases_at;
+  {
+    const std::lock_guard lock{m};
+    if (!s->node.empty()) wanted.push_back(ask::remove(s->node));
+    for (const std::string& l : s->leases) wanted.push_back(ask::remove(l));
+    prefix = s->kind == spi::kind::barrier ? s->guid : protected_prefix(s->guid);
+    if (s->kind == spi::kind::permits) leases_at = s->path + std::string{leases_folder};
+  }
+  auto removed = [then = std::move(then)](std::vector<answer>& got) mutable {
+    bool any = false;
+    for (const answer& a : got) {
+      if (!a.ok() && a.rc != ZNONODE) return then(failure_of_write(a.rc), false);
+      any = any || a.ok();
+    }
+    then({}, any);
+  };
+  if (!search) return session.fly(std::move(wanted), std::move(removed));
+
+  std::vector<std::string> folders{s->folder};
+  if (!leases_at.empty()) folders.push_back(leases_at);
+  std::vector<request> lists{ask::sync(to.base)};
+  for (const std::string& f : folders) lists.push_back(ask::children(f));
+  session.fly(std::move(lists),
+              [self = shared_from_this(), folders, prefix, wanted = std::move(wanted),
+               removed = std::move(removed)](std::vector<answer>& got) mutable {
+                for (std::size_t i = 0; i < got.size(); ++i) {
+                  if (!got[i].ok() && got[i].rc != ZNONODE) return removed(got);
+                  for (const std::string& n : got[i].names)
+                    if (n.starts_with(prefix)) {
+                      std::string path = folders[i - 1] + '/' + n;
+                      const auto known = [&](const request& r) { return r.path == path; };
+                      if (std::ranges::none_of(wanted, known))
+                        wanted.push_back(ask::remove(std::move(path)));
+                    }
+                }
+                self->session.fly(std::move(wanted), std::move(removed));
+              });
+}
+
+// Releases that failed go on in the background until they are done.
+void world::remove_strays() {
+  std::vector<standing_ptr> strays;
+  {
+    const std::lock_guard lock{m};
+    for (const auto& [owner, s] : standings)
+      if (s->leaving) strays.push_back(s);
+  }
+  for (const standing_ptr& s : strays)
+    remove_nodes(s, true, [self = shared_from_this(), s](const spi::status& failed, bool) {
+      if (!failed) self->forget(s->owner);
+    });
+}
+
+}  // namespace afar::engines::zookeeper

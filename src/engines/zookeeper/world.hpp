@@ -1,0 +1,100 @@
+// What the steps of one engine share: the session, the claims that stand at the server, the watches.
+//
+// Rules
+//   1. A standing says what this client may have at the server: it is entered before the first
+//      request goes out, and removed when nothing can be left there.
+//   2. Its fields are guarded by world::m; no call leaves the engine with m held.
+//   3. Nothing of an expired session is ever used again: a node counts only with its session.
+#pragma once
+
+#include "engines/zookeeper/keeper.hpp"
+#include "engines/zookeeper/names.hpp"
+#include "engines/zookeeper/node_data.hpp"
+#include "engines/zookeeper/session.hpp"
+#include "engines/zookeeper/target.hpp"
+#include "engines/zookeeper/watches.hpp"
+
+#include <afar/spi/engine.hpp>
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace afar::engines::zookeeper {
+
+struct standing {
+  spi::owner_id owner = {};
+  spi::kind kind = spi::kind::mutex;
+  std::string path = {};    // of the name
+  std::string folder = {};  // of the contender's node: the path, or its /locks
+  std::string guid = {};    // in the names of all its nodes
+  std::string node = {};    // full path; empty: none that is known
+  std::int64_t session = 0;
+  std::uint64_t token = 0;
+  spi::access mode = spi::access::exclusive;
+  bool in_doubt = false;  // there may be nodes with its guid that we do not know
+  bool granted = false;
+  bool watched = false;  // its own node
+  bool leaving = false;  // its release has failed; repeated when there is a connection
+  spi::loss gone = spi::loss::none;
+  spi::time_point lapses = {};
+  node_data says = {};
+  std::vector<std::string> leases = {};  // full paths of permits
+  std::set<std::string> seen = {};       // other members of a barrier
+};
+using standing_ptr = std::shared_ptr<standing>;
+
+class world final : public session_events, public std::enable_shared_from_this<world> {
+ public:
+  world(target, spi::host&);
+
+  void connected(bool new_session) noexcept override;
+  void expired() noexcept override;
+  void changed(std::uint64_t watch) noexcept override;
+
+  // The claim's standing, made if there is none. Null: the name is no legal path.
+  standing_ptr enter(const spi::claim&);
+  standing_ptr find(const spi::owner_id&);
+  void forget(const spi::owner_id&);
+
+  // What a grant or renewal just confirmed is good for. Two thirds of the session: a server other than
+  // the leader tells it of living sessions only now and then, and one that was cut off from it
+  // answers a while longer, so the leader may have heard of us a third of the session ago.
+  spi::milliseconds lease_of(spi::milliseconds wanted) const;
+  // Granted or renewed: the nodes are removed when nobody renews them, although the session lives.
+  void keep(const standing_ptr&, spi::milliseconds lease);
+  // Rings when somebody removes a holder's node, or asks for it back.
+  std::uint64_t own_watch(const standing_ptr&);
+
+  // Creates them where they are missing, the first one's parents first.
+  void make_folders(std::vector<std::string> paths, detail::function<void(int rc)> then);
+
+  // Removes every node of a standing: those that are known, and with `search` those with its guid.
+  // True: there was something.
+  void remove_nodes(const standing_ptr&, bool search,
+                    detail::function<void(spi::status, bool removed)> then);
+
+  const target to;
+  spi::host& up;
+  keeper timer;
+  zookeeper::session session;
+  zookeeper::watches watches;
+
+  std::mutex m;
+  std::map<spi::owner_id, standing_ptr> standings;
+  std::deque<std::pair<spi::owner_id, std::uint64_t>> evicted;  // by us, lately
+
+ private:
+  void lapse(const standing_ptr&);
+  void look_at_own(const standing_ptr&);
+  void remove_strays();
+};
+using world_ptr = std::shared_ptr<world>;
+
+}  // namespace afar::engines::zookeeper

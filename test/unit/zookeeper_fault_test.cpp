@@ -1,0 +1,197 @@
+// What happens to claims and cells when a connection breaks at any step, when a session expires, and
+// when a server stands still.
+#include "zookeeper_fixture.hpp"
+
+#include <atomic>
+
+namespace afar::test {
+namespace {
+
+using loses = zookeeper_proxy::loses;
+
+class zookeeper_faults : public zookeeper_test {
+ protected:
+  // The session expires at the server while the client is cut off.
+  void expire() {
+    proxy.cut();
+    proxy.end_session();
+    proxy.mend();
+  }
+};
+
+TEST_F(zookeeper_faults, an_expired_session_loses_its_holds_and_the_client_goes_on) {
+  mutex m{through, name};
+  const hold first = m.acquire();
+  expire();
+  EXPECT_TRUE(eventually([&] { return first.lost().stop_requested(); }, 10s));
+  EXPECT_EQ(first.why(), loss_reason::session);
+  EXPECT_FALSE(first.valid());
+  hold theirs = mutex(other, name).try_acquire_for(long_time);
+  ASSERT_TRUE(theirs);
+  EXPECT_GT(theirs.token(), first.token());
+  theirs.release();
+  EXPECT_TRUE(mutex(through, name + "2").try_acquire_for(long_time)) << "with a new session";
+}
+
+// E-1 (etcd #11456), CURATOR-604: a waiter whose session expired is not granted by its old node.
+TEST_F(zookeeper_faults, E_1_a_waiter_is_not_granted_on_a_dead_session) {
+  hold theirs = mutex(other, name).acquire();
+  auto waiter = start([&] { return mutex(through, name).acquire(); });
+  ASSERT_TRUE(has_waited(through));
+  expire();
+  ASSERT_TRUE(eventually([&] { return nodes().size() == 2 && has_waited(through); }, 20s));
+  EXPECT_EQ(waiter.wait_for(100ms), std::future_status::timeout);
+  theirs.release();
+  hold mine = waiter.get();
+  EXPECT_TRUE(mine.valid());
+  EXPECT_EQ(nodes().size(), 1U) << "its old place is gone";
+}
+
+// CURATOR-604, CURATOR-206: what was held before is not held again because the client is back.
+TEST_F(zookeeper_faults, CURATOR_604_a_hold_does_not_come_back_with_a_new_session) {
+  const hold mine = mutex(through, name).acquire();
+  expire();
+  hold theirs = mutex(other, name).try_acquire_for(long_time);
+  ASSERT_TRUE(theirs);
+  EXPECT_TRUE(eventually([&] { return !mine.valid(); }, 10s));
+  EXPECT_FALSE(mutex(through, name).try_acquire());
+}
+
+// Z-6 (ZooKeeper's FAQ): the create happened, its answer was lost. The node is found again.
+struct cut_at {
+  loses what;
+  zk_op op;
+};
+class zookeeper_cuts : public zookeeper_faults, public ::testing::WithParamInterface<cut_at> {};
+
+TEST_P(zookeeper_cuts, Z_6_acquire_and_release_leave_one_node_and_then_none) {
+  proxy.strike(GetParam().what, GetParam().op, name);
+  hold mine = mutex(through, name).acquire();
+  EXPECT_TRUE(proxy.struck() || GetParam().op == zk_op::remove);
+  EXPECT_EQ(nodes().size(), 1U);
+  EXPECT_TRUE(mine.valid());
+  std::error_code ec;
+  mine.release(ec);
+  EXPECT_FALSE(ec) << ec.message();
+  EXPECT_TRUE(proxy.struck());
+  EXPECT_TRUE(nodes().empty());
+}
+
+TEST_P(zookeeper_cuts, leave_nothing_of_a_refused_try) {
+  const hold theirs = mutex(other, name).acquire();
+  proxy.strike(GetParam().what, GetParam().op, name);
+  EXPECT_FALSE(mutex(through, name).try_acquire());
+  EXPECT_TRUE(eventually([&] { return nodes().size() == 1; }));
+}
+
+TEST_P(zookeeper_cuts, leave_no_place_in_line_of_one_that_gave_up) {
+  const hold theirs = mutex(other, name).acquire();
+  proxy.strike(GetParam().what, GetParam().op, name);
+  EXPECT_FALSE(mutex(through, name).try_acquire_for(50ms));
+  EXPECT_TRUE(eventually([&] { return nodes().size() == 1; }, 20s));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    each_step, zookeeper_cuts,
+    ::testing::Values(cut_at{loses::request, zk_op::create}, cut_at{loses::answer, zk_op::create},
+                      cut_at{loses::request, zk_op::children},
+                      cut_at{loses::answer, zk_op::children}, cut_at{loses::request, zk_op::remove},
+                      cut_at{loses::answer, zk_op::remove}),
+    [](const auto& of) {
+      return std::string{of.param.what == loses::request ? "request_" : "answer_"} +
+             (of.param.op == zk_op::create     ? "create"
+              : of.param.op == zk_op::children ? "list"
+                                               : "remove");
+    });
+
+// CURATOR-678: a release without a connection goes on in the background.
+TEST_F(zookeeper_faults, CURATOR_678_a_release_under_connection_loss_leaves_no_orphan) {
+  mutex m{through, name};
+  m.lock();
+  ASSERT_EQ(nodes().size(), 1U);
+  proxy.cut();
+  m.unlock();
+  EXPECT_EQ(nodes().size(), 1U);
+  proxy.mend();
+  EXPECT_TRUE(eventually([&] { return nodes().empty(); }, 5s)) << "before the session is over";
+  EXPECT_TRUE(mutex(other, name).try_acquire());
+}
+
+// Curator's DistributedAtomicLong counts twice here.
+TEST_F(zookeeper_faults, a_change_whose_answer_was_lost_counts_once) {
+  counter c{through, name};
+  c.fetch_add(1);
+  for (const loses what : {loses::answer, loses::request}) {
+    const auto before = c.load();
+    proxy.strike(what, zk_op::multi, name);
+    EXPECT_EQ(c.fetch_add(5), before);
+    EXPECT_TRUE(proxy.struck());
+    EXPECT_EQ(counter(other, name).load(), before + 5);
+  }
+}
+
+TEST_F(zookeeper_faults, a_change_whose_answer_was_lost_with_the_session_counts_once) {
+  counter c{through, name};
+  c.fetch_add(1);
+  proxy.strike(loses::answer, zk_op::multi, name);
+  auto changing = start([&] { return c.fetch_add(5); });
+  ASSERT_TRUE(eventually([&] { return proxy.struck(); }));
+  expire();
+  EXPECT_EQ(changing.get(), 1);
+  EXPECT_EQ(counter(other, name).load(), 6);
+}
+
+TEST_F(zookeeper_faults, permits_whose_answer_was_lost_are_taken_once) {
+  leased_semaphore mine{through, name, 5};
+  leased_semaphore theirs{other, name, 5};
+  for (const loses what : {loses::answer, loses::request}) {
+    proxy.strike(what, zk_op::multi, name);
+    hold two = mine.acquire(2);
+    EXPECT_TRUE(proxy.struck());
+    hold three = theirs.try_acquire(3);
+    EXPECT_TRUE(three);
+    EXPECT_FALSE(theirs.try_acquire(1));
+    two.release();
+    three.release();
+  }
+  EXPECT_TRUE(theirs.try_acquire(5));
+}
+
+TEST_F(zookeeper_faults, an_order_whose_answer_was_lost_is_taken_once) {
+  stock shop{through, name};
+  shop.set(10);
+  shop.take(1, "first");
+  proxy.strike(loses::answer, zk_op::multi, name);
+  shop.take(3, "second");
+  EXPECT_TRUE(proxy.struck());
+  EXPECT_EQ(stock(other, name).remaining(), 6);
+}
+
+// The C client says nothing while it is cut off; its holds are over all the same.
+TEST_F(zookeeper_faults, a_holder_is_told_before_its_session_ends_at_a_server_that_stands_still) {
+  const hold mine = mutex(through, name).acquire();
+  const auto granted = boot_clock::now();
+  server().suspend();
+  EXPECT_TRUE(eventually([&] { return mine.lost().stop_requested(); }, session));
+  EXPECT_LT(boot_clock::now() - granted, session);
+  EXPECT_EQ(mine.why(), loss_reason::unreachable);
+  server().resume();
+  EXPECT_TRUE(mutex(through, name + "2").try_acquire_for(long_time));
+}
+
+TEST_F(zookeeper_faults, waiters_go_on_when_the_server_is_back) {
+  // Longer than a server takes to start on a busy machine.
+  const client patient{server().url() + "/test?session=60s"};
+  const client behind{proxy.url() + "/test?session=60s"};
+  hold theirs = mutex(patient, name).acquire();
+  auto waiter = start([&] { return mutex(behind, name).acquire(); });
+  ASSERT_TRUE(has_waited(behind));
+  server().stop();
+  server().start();
+  EXPECT_TRUE(theirs.valid());
+  theirs.release();
+  EXPECT_TRUE(waiter.get().valid());
+}
+
+}  // namespace
+}  // namespace afar::test
