@@ -197,11 +197,11 @@ void link::match(std::vector<reply>& replies, answers& answered) {
   }
 }
 
-bool link::drive(spi::waiter& w, spi::time_point until) noexcept {
+bool link::drive(spi::waiter& w, spi::time_point until, beside* too) noexcept {
   lock l{m_};
   if (std::exchange(lingering_, false)) flush(l);
   if (up_ && reader_ == reader::nobody && !closed_) {
-    lead(w, until, l);
+    lead(w, until, too, l);
     return false;
   }
   parked_.push_back(&w);
@@ -212,11 +212,12 @@ bool link::drive(spi::waiter& w, spi::time_point until) noexcept {
   return false;
 }
 
-void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
+void link::lead(spi::waiter& w, spi::time_point until, beside* too, lock& l) noexcept {
   reader_ = reader::caller;
   leader_ = std::this_thread::get_id();
-  pollfd sources[2] = {{fd_, POLLIN, 0}, {nudge_, POLLIN, 0}};
+  pollfd sources[3] = {{fd_, POLLIN, 0}, {nudge_, POLLIN, 0}, {-1, POLLIN, 0}};
   bool soon = true;  // an answer came a moment ago
+  bool lent = false;
   while (up_ && !closed_) {
     soon = soon && !sent_.empty();
     if (w.ready()) break;
@@ -230,7 +231,11 @@ void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
       continue;
     }
     const timespec most = as_timespec(std::min<std::chrono::nanoseconds>(until - now, 1s));
-    ::ppoll(sources, 2, &most, nullptr);
+    if (too && !std::exchange(lent, true)) too->lend();
+    const auto line = too ? too->line() : nullptr;
+    sources[2].fd = line ? line->descriptor() : -1;
+    ::ppoll(sources, 3, &most, nullptr);
+    if (line && sources[2].revents != 0) too->hear_now(*line);
     if (sources[1].revents != 0) {
       std::uint64_t count = 0;
       (void)!::read(nudge_, &count, sizeof count);
@@ -238,6 +243,7 @@ void link::lead(spi::waiter& w, spi::time_point until, lock& l) noexcept {
     if (sources[0].revents != 0) soon = read_answers(false);
     l.lock();
   }
+  if (lent) too->give_back();
   leader_ = std::thread::id{};
   leave(l);
 }

@@ -35,6 +35,16 @@
 
 namespace afar::engines::redis {
 
+// Another connection that who waits for long listens to as well.
+class beside {
+ public:
+  virtual ~beside() = default;
+  virtual void lend() noexcept = 0;  // until it is given back, the engine's thread need not listen
+  virtual void give_back() noexcept = 0;
+  virtual std::shared_ptr<wire> line() noexcept = 0;  // null: there is nothing to hear now
+  virtual void hear_now(const wire& from) noexcept = 0;
+};
+
 class link : public std::enable_shared_from_this<link> {
  public:
   struct events {
@@ -52,7 +62,7 @@ class link : public std::enable_shared_from_this<link> {
   ~link();
 
   void submit(std::unique_ptr<request>);
-  bool drive(spi::waiter&, spi::time_point until) noexcept;
+  bool drive(spi::waiter&, spi::time_point until, beside* = nullptr) noexcept;
   void nudge() noexcept;
 
   // The server is another one now, or no longer what it was: asks the directory and dials again.
@@ -82,7 +92,7 @@ class link : public std::enable_shared_from_this<link> {
   void match(std::vector<reply>&, answers&);
   void lost(lock& l, spi::status why);  // the connection; dials anew
   void leave(lock& l) noexcept;         // the reader's role
-  void lead(spi::waiter&, spi::time_point until, lock& l) noexcept;
+  void lead(spi::waiter&, spi::time_point until, beside*, lock& l) noexcept;
   void call_tick();
   bool full() const noexcept;
 

@@ -32,7 +32,7 @@ class one_server final : public servers {
   void unwatch(std::string channel) override { told_->unwatch(std::move(channel)); }
   bool told(std::string_view owner) override { return told_->told(owner); }
   bool drive(spi::waiter& w, spi::time_point until) noexcept override {
-    return commands_->drive(w, until);
+    return commands_->drive(w, until, told_.get());
   }
   void nudge() noexcept override { commands_->nudge(); }
 

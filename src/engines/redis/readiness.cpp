@@ -28,9 +28,11 @@ void readiness::close() noexcept {
   set_.close(ignored);  // NOLINT(bugprone-unused-return-value): the same as `ignored`
 }
 
-void readiness::arm() noexcept {
+const std::uint32_t readiness::once = EPOLLONESHOT;
+
+void readiness::set_event(std::uint32_t events) noexcept {
   epoll_event e{};
-  e.events = event_ | EPOLLONESHOT;
+  e.events = events;
   ::epoll_ctl(set_.native_handle(), EPOLL_CTL_MOD, socket_, &e);
 }
 

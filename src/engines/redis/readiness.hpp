@@ -29,11 +29,27 @@ class readiness {
                     });
   }
 
+  // Again and again, whenever it is ready after arm(). The handler keeps this alive.
+  template <class Handler>
+  void keep_waiting(Handler handler) {
+    set_.async_wait(asio::posix::stream_descriptor::wait_read,
+                    [this, handler = std::move(handler)](std::error_code failed) mutable {
+                      if (failed) return;
+                      disarm();
+                      handler();
+                      keep_waiting(std::move(handler));
+                    });
+  }
+  // Any thread.
+  void arm() noexcept { set_event(event_ | once); }
+  void rest() noexcept { set_event(0); }
+
   // A wait ends with an error.
   void close() noexcept;
 
  private:
-  void arm() noexcept;
+  static const std::uint32_t once;
+  void set_event(std::uint32_t) noexcept;
   void disarm() noexcept;
 
   const int socket_;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
@@ -74,15 +75,13 @@ void subscriber::close() {
   asio::post(io_->context(), [self = shared_from_this()] {
     self->closed_ = true;
     self->channels_.clear();
-    self->retry_.cancel();
-    if (self->wire_) self->wire_->close();
+    self->end_of_line();
+    if (self->wire_) self->wire_->retire();
   });
 }
 
 void subscriber::redial() {
-  asio::post(io_->context(), [self = shared_from_this()] {
-    if (self->wire_) self->wire_->close();
-  });
+  asio::post(io_->context(), [self = shared_from_this()] { self->end_of_line(); });
 }
 
 bool subscriber::told(std::string_view owner) {
@@ -101,6 +100,12 @@ asio::awaitable<spi::status> subscriber::connect() {
   co_return std::move(got.failure);
 }
 
+asio::awaitable<void> subscriber::pause(spi::milliseconds d) {
+  std::error_code cancelled;
+  retry_.expires_after(d);
+  co_await retry_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
+}
+
 asio::awaitable<void> subscriber::run() {
   spi::milliseconds wait = 10ms;
   while (!closed_) {
@@ -109,20 +114,49 @@ asio::awaitable<void> subscriber::run() {
     if (failure) {
       broken(failure);
     } else {
-      subscribe_all();
       co_await listen();
       wait = 10ms;
-      listening_ = false;
-      wire_->close();
       if (!closed_) broken({errc::unavailable, "the connection broke"});
     }
     if (closed_) break;
-    std::error_code cancelled;
-    retry_.expires_after(wait);
+    co_await pause(wait);
     wait = std::min<spi::milliseconds>(wait * 2, 1s);
-    co_await retry_.async_wait(asio::redirect_error(asio::use_awaitable, cancelled));
   }
-  if (wire_) wire_->close();
+  if (wire_) wire_->retire();
+}
+
+// Until somebody finds that it is broken. (inv 1)
+asio::awaitable<void> subscriber::listen() {
+  {
+    const std::scoped_lock both{reading_, m_};
+    wire_->leave_asio(0ms);
+    decode_ = std::make_unique<decoder>();
+    line_ = wire_;
+  }
+  awaits_room_ = false;
+  subscribe_all();
+  wire_->watch_readable([self = shared_from_this(), from = wire_] {
+    self->hear_now(*from);
+    const std::lock_guard lock{self->m_};
+    if (!self->listening_ || self->callers_ == 0) from->hear_readable(true);
+  });
+  wire_->hear_readable(true);
+  while (line() && !closed_) co_await pause(1h);
+  {
+    const std::lock_guard lock{m_};
+    line_.reset();
+  }
+  listening_ = false;
+  wire_->retire();
+  wire_.reset();
+}
+
+void subscriber::end_of_line() {
+  {
+    const std::lock_guard lock{m_};
+    line_.reset();
+  }
+  retry_.cancel();
 }
 
 void subscriber::subscribe_all() {
@@ -133,66 +167,97 @@ void subscriber::subscribe_all() {
   flush();
 }
 
-asio::awaitable<void> subscriber::listen() {
-  decoder decode;
-  std::array<char, 16384> bytes;
-  const auto from = wire_;
-  try {
-    for (;;) {
-      const std::size_t n = co_await from->read_some(bytes);
-      if (!decode.feed({bytes.data(), n})) co_return;
-      for (reply r; decode.next(r);) hear(r);
-      if (decode.broken() || closed_) co_return;
-    }
-  } catch (const std::system_error&) {  // it broke; run() dials again
-  }
-}
-
 void subscriber::write(std::string_view verb, std::string_view channel) {
   append(out_, {verb, channel});
 }
 
 void subscriber::flush() {
-  if (std::exchange(sending_, true)) return;
-  asio::co_spawn(
-      io_->context(), [self = shared_from_this()] { return self->send_out(); }, asio::detached);
-}
-
-asio::awaitable<void> subscriber::send_out() {
-  const auto to = wire_;
-  try {
-    while (!out_.empty() && to == wire_) {
-      const std::string going = std::exchange(out_, {});
-      co_await to->write(going);
+  while (!out_.empty() && wire_ && !awaits_room_) {
+    const auto n = wire_->send(out_);
+    if (n >= 0) {
+      out_.erase(0, static_cast<std::size_t>(n));
+      continue;
     }
-  } catch (const std::system_error&) {  // listen() meets the same failure
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN && errno != EWOULDBLOCK) return end_of_line();
+    awaits_room_ = true;
+    wire_->when_writable([self = shared_from_this(), from = wire_](std::error_code) {
+      if (from != self->wire_) return;
+      self->awaits_room_ = false;
+      self->flush();
+    });
   }
-  sending_ = false;
-  if (to != wire_ && !out_.empty()) flush();  // words for the next connection
 }
 
 // ---- what is heard ------------------------------------------------------------------------------
 
-void subscriber::hear(const reply& r) {
+std::shared_ptr<wire> subscriber::line() noexcept {
+  const std::lock_guard lock{m_};
+  return line_;
+}
+
+void subscriber::lend() noexcept {
+  const std::lock_guard lock{m_};
+  if (callers_++ == 0 && line_) line_->hear_readable(false);
+}
+
+void subscriber::give_back() noexcept {
+  const std::lock_guard lock{m_};
+  if (--callers_ == 0 && line_) line_->hear_readable(true);
+}
+
+void subscriber::hear_now(const wire& from) noexcept {
+  std::vector<reply> heard;
+  {
+    const std::unique_lock read{reading_, std::try_to_lock};
+    const auto now = line();
+    if (!read || now.get() != &from) return;  // somebody else reads; it is another connection
+    std::array<char, 16384> bytes;
+    bool more = true;
+    bool ended = false;
+    while (more && !ended) {
+      const auto n = now->receive(bytes);
+      if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) break;
+      const auto size = static_cast<std::size_t>(std::max<ssize_t>(n, 0));
+      more = size == bytes.size() || !now->can_wait();  // TLS may have more than poll() knows of
+      ended = n <= 0 || !decode_->feed({bytes.data(), size});
+      for (reply r; !ended && decode_->next(r);) heard.push_back(std::move(r));
+      ended = ended || decode_->broken();
+    }
+    if (ended)
+      asio::post(io_->context(), [self = shared_from_this(), now] {
+        if (self->line() == now) self->end_of_line();
+      });
+  }
+  for (reply& r : heard) hear(std::move(r));
+}
+
+void subscriber::hear(reply r) {
+  if (r.at(0).text == "message") return hear_message(r);
+  asio::post(io_->context(),
+             [self = shared_from_this(), r = std::move(r)] { self->hear_answer(r); });
+}
+
+void subscriber::hear_message(const reply& r) {
   const visits::guard open{visits_};
   if (!open) return;
-  const std::string& what = r.at(0).text;
   const std::string& channel = r.at(1).text;
-  if (what == "message" && channel == own_) {
-    hear_grant(r.at(2).text);
-  } else if (what == "message") {
-    up_.wake(channel_key(channel));
-  } else if (what == "subscribe") {
-    if (channel == own_) {
-      listening_ = true;
-      // What was told meanwhile is lost: everybody looks again.
-      if (std::exchange(heard_before_, true)) up_.wake_all();
-    }
-    const auto at = channels_.find(channel);
-    if (at != channels_.end()) answer(std::exchange(at->second, {}), {});
-  } else if (r.failed()) {
-    broken({errc::denied, r.text});
+  channel == own_ ? hear_grant(r.at(2).text) : up_.wake(channel_key(channel));
+}
+
+void subscriber::hear_answer(const reply& r) {
+  const visits::guard open{visits_};
+  if (!open) return;
+  if (r.failed()) return broken({errc::denied, r.text});
+  if (r.at(0).text != "subscribe") return;
+  const std::string& channel = r.at(1).text;
+  if (channel == own_) {
+    listening_ = true;
+    // What was told meanwhile is lost: everybody looks again.
+    if (std::exchange(heard_before_, true)) up_.wake_all();
   }
+  const auto at = channels_.find(channel);
+  if (at != channels_.end()) answer(std::exchange(at->second, {}), {});
 }
 
 // "<owner> <token> <ms> <tokens for local hand-off>"; of a barrier zeros.

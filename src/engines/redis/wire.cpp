@@ -89,6 +89,13 @@ void wire::leave_asio(std::chrono::milliseconds most) {
 
 void wire::shut() noexcept { ::shutdown(handle(), SHUT_RDWR); }
 
+void wire::retire() noexcept {
+  if (fd_ < 0) return close();
+  shut();
+  readable_->close();
+  writable_->close();
+}
+
 void wire::close() noexcept {
   std::error_code ignored;
   socket_.close(ignored);  // NOLINT(bugprone-unused-return-value): the same as `ignored`

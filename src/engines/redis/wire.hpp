@@ -51,6 +51,13 @@ class wire {
     writable_->wait(std::move(handler));
   }
 
+  // Again and again, on the engine's thread, whenever there is something to read after hear_readable(true).
+  template <class Handler>
+  void watch_readable(Handler handler) {
+    readable_->keep_waiting(std::move(handler));
+  }
+  void hear_readable(bool on) noexcept { on ? readable_->arm() : readable_->rest(); }  // any thread
+
   // On the engine's thread. They throw std::system_error; why() may say more.
   asio::awaitable<void> secure(const tls_context&, const std::string& host);
   asio::awaitable<std::size_t> read_some(std::span<char> room);
@@ -59,6 +66,9 @@ class wire {
   std::string why() const { return tls_ ? tls_->why() : std::string{}; }
   void shut() noexcept;  // who sleeps on it wakes
   void close() noexcept;
+  // On the engine's thread: as close(), but once asio has left it, the descriptor is closed with the wire,
+  // so that who still looks at it never meets another's.
+  void retire() noexcept;
 
  private:
   bool open() noexcept;  // false: errno says so
