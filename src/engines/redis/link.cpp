@@ -73,6 +73,10 @@ void link::submit(std::unique_ptr<request> r) {
     waiting_.push_back(std::move(r));
     return;
   }
+  if (slow_ && reader_ == reader::nobody) {  // it may be one that nobody will wait for
+    slow_ = false;
+    arm();
+  }
   lingering_ = lingers(*r);
   send(std::move(r), false);
   if (!lingering_) flush(l);
@@ -86,8 +90,10 @@ bool link::lingers(const request& r) {
   const auto now = boot_clock::now();
   if (follows) quick_ = now - released_at_ < right_behind ? quick_ + 1 : 0;
   released_at_ = r.may_linger ? now : none;
-  return r.may_linger && quick_ >= often;
+  return r.may_linger && in_tight_loop();
 }
+
+bool link::in_tight_loop() const noexcept { return quick_ >= often; }
 
 void link::send(std::unique_ptr<request> r, bool whole_script) {
   if (sent_.empty()) progress_ = boot_clock::now();
@@ -248,10 +254,13 @@ void link::lead(spi::waiter& w, spi::time_point until, beside* too, lock& l) noe
   leave(l);
 }
 
-// Somebody who waits goes on; if nobody does, the tick sweeps what is still to come.
+// Somebody who waits goes on; if nobody does, the engine's thread reads what is still to come.
 void link::leave(lock&) noexcept {
   reader_ = reader::nobody;
-  if (!parked_.empty()) parked_.front()->notify();
+  if (!parked_.empty())
+    parked_.front()->notify();
+  else if (!sent_.empty())
+    arm();
 }
 
 void link::nudge() noexcept {

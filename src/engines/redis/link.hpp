@@ -86,6 +86,8 @@ class link : public std::enable_shared_from_this<link> {
   void send(std::unique_ptr<request>, bool whole_script);
   void end() noexcept;
   bool lingers(const request&);
+  bool in_tight_loop() const noexcept;
+  void arm() noexcept;
   void flush(lock& l);
   bool read_answers(
       bool waits);  // by whoever has the role; `waits` for read_time. False: nothing came
@@ -105,7 +107,7 @@ class link : public std::enable_shared_from_this<link> {
   asio::awaitable<void> hang_up();
   asio::awaitable<void> tick();
   spi::milliseconds look();
-  void await_readable();
+  void readable(const std::shared_ptr<wire>& from);
   void await_writable();
 
   const std::shared_ptr<io> io_;
@@ -120,7 +122,6 @@ class link : public std::enable_shared_from_this<link> {
   predecessor before_;               // the last connection
   asio::steady_timer retry_;         // also the signal that the connection broke
   asio::steady_timer tick_;
-  bool awaiting_ = false;  // readability
   int idle_ticks_ = 0;
 
   // (inv 2)
@@ -152,6 +153,8 @@ class link : public std::enable_shared_from_this<link> {
   int quick_ = 0;                       // how often in a row something came right behind a release
   spi::time_point released_at_ = none;  // a release is the last that was asked for
   reader reader_ = reader::nobody;
+  bool slow_ = false;   // the next tick is far
+  bool armed_ = false;  // the engine's thread is told when there is something to read
   std::atomic<std::thread::id> leader_;
   std::vector<spi::waiter*> parked_;
 };

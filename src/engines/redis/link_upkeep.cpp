@@ -23,7 +23,10 @@ constexpr spi::milliseconds dial_time = 2s;
 constexpr spi::milliseconds shortest_pause = 10ms;
 constexpr spi::milliseconds longest_pause = 1s;
 constexpr spi::milliseconds stall = 5s;  // no answer for so long: the connection is given up
-constexpr int ticks_until_sleep = 50;
+constexpr int ticks_until_sleep = 20;
+constexpr spi::milliseconds usual_tick = 2ms;  // also the longest time that something lingers
+constexpr spi::milliseconds slow_tick =
+    10ms;  // a caller reads, so that only deadlines are left to us
 
 }  // namespace
 
@@ -123,10 +126,11 @@ bool link::use(std::shared_ptr<wire> connected) {
   ++serial_;
   up_ = true;
   for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);
+  wire_->watch_readable([self = shared_from_this(), from = wire_] { self->readable(from); });
+  armed_ = false;
+  arm();
   flush(l);
   for (spi::waiter* w : parked_) w->notify();  // one of them may read now
-  l.unlock();
-  await_readable();
   return true;
 }
 
@@ -146,7 +150,6 @@ asio::awaitable<void> link::hang_up() {
   }
   wire_->close();
   wire_.reset();
-  awaiting_ = false;
 }
 
 // ---- deadlines and unread answers ---------------------------------------------------------------
@@ -174,7 +177,7 @@ spi::milliseconds link::look() {
   requests late_sent;
   requests late_waiting;
   spi::status failure;
-  bool read = false;
+  spi::milliseconds next = usual_tick;
   bool idle = false;
   {
     lock l{m_};
@@ -200,42 +203,41 @@ spi::milliseconds link::look() {
     }
     if (up_ && !sent_.empty() && now - progress_ > stall)
       lost(l, {errc::unknown_outcome, "the server does not answer"});
-    read = up_ && reader_ == reader::nobody && !sent_.empty();
+    slow_ = reader_ == reader::caller && !in_tight_loop();
+    if (slow_) next = slow_tick;
     idle = sent_.empty() && waiting_.empty() && reader_ == reader::nobody;
+    // An idle connection that the server closes is dialed again at once.
+    if (reader_ == reader::nobody && (!sent_.empty() || idle_ticks_ + 1 >= ticks_until_sleep))
+      arm();
     failure = failure_ ? failure_ : spi::status{errc::unavailable, "does not answer"};
     failure.code = errc::unavailable;
     idle_ticks_ = idle ? idle_ticks_ + 1 : 0;
   }
   for (auto& r : late_sent) r->fail({errc::timed_out, "the server did not answer in time"});
   for (auto& r : late_waiting) r->fail(failure);
-  if (read) await_readable();
-  if (idle_ticks_ < ticks_until_sleep) return awaiting_ ? 2ms : 1ms;
-  await_readable();  // an idle connection that the server closes is dialed again at once
+  if (idle_ticks_ < ticks_until_sleep) return next;
   idle_ticks_ = 0;
   return 0ms;
 }
 
-void link::await_readable() {
-  if (awaiting_ || !wire_) return;
-  awaiting_ = true;
-  wire_->when_readable([self = shared_from_this(), from = wire_](std::error_code failed) {
-    if (from != self->wire_) return;  // of a connection before
-    self->awaiting_ = false;
-    if (failed) return;
-    {
-      const lock l{self->m_};
-      // A caller reads, and takes over; the tick looks whether it still does.
-      if (!self->up_ || self->reader_ != reader::nobody) return;
-      self->reader_ = reader::engine;
-    }
-    self->read_answers(false);
-    {
-      lock l{self->m_};
-      self->leave(l);
-      if (!self->up_) return;
-    }
-    self->await_readable();
-  });
+// On the engine's thread: there is something to read, which nobody may be waiting for.
+void link::readable(const std::shared_ptr<wire>& from) {
+  {
+    const lock l{m_};
+    armed_ = false;
+    // A caller reads, and takes over; it arms us when it leaves too much behind, or the tick does.
+    if (from != wire_ || !up_ || reader_ != reader::nobody) return;
+    reader_ = reader::engine;
+  }
+  read_answers(false);
+  lock l{m_};
+  leave(l);
+  if (up_ && reader_ == reader::nobody) arm();
+}
+
+// m_ held. From here on the engine's thread is told when there is something to read, once.
+void link::arm() noexcept {
+  if (up_ && !std::exchange(armed_, true)) wire_->hear_readable(true);
 }
 
 void link::await_writable() {

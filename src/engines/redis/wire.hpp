@@ -43,10 +43,6 @@ class wire {
 
   // Once, on the engine's thread, after leave_asio. The handler keeps the wire alive.
   template <class Handler>
-  void when_readable(Handler handler) {
-    readable_->wait(std::move(handler));
-  }
-  template <class Handler>
   void when_writable(Handler handler) {
     writable_->wait(std::move(handler));
   }
