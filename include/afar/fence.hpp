@@ -23,9 +23,9 @@ class AFAR_API fence {
   // survives crashes of all of them, but is not flushed to disk against a crash of the machine. Throws
   // lock_error (errc::unavailable, errc::damaged, errc::denied), and so do the calls below.
   static fence in_file(const std::string& path);
-  // In the counter of that name, on any engine; shared by machines and as lasting as what the engine stores. Nobody
-  // else may change the counter. A write to the same server can be made one step with the check:
-  // <afar/redis.hpp>. Throws what a counter throws, and so do the calls below.
+  // In the counter of that name, on any engine; shared by machines and as lasting as what the engine
+  // stores. Nobody else may change the counter. A write to the same server can be made one step with
+  // the check: <afar/redis.hpp>. Throws what a counter throws, and so do the calls below.
   static fence in_counter(const client&, const std::string& name);
 
   fence(fence&&) noexcept;

@@ -80,9 +80,7 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
     count_wait();
     left_behind_ = state_->claim().queue;
     refused_token_ = r.token;
-    // From now on. What was pushed before is found by the watch that follows.
-    if (left_behind_ && owner().about().pushes_grants && !std::exchange(expects_grant_, true))
-      owner().expect_grant(state_->claim().owner, shared_from_this());
+    refused_sent_ = sent_;
     return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
   }
   // A grant that took longer than its lease is none: asking again renews it.
@@ -100,8 +98,15 @@ bool claim_op::adopt(std::uint64_t token, std::uint64_t last_token,
                             .token = token,
                             .last_token = last_token,
                             .lease = std::min(lease, state_->lease())},
-                           sent_);
+                           refused_sent_);  // a later question may never have arrived
   return granted_;
+}
+
+// What was pushed before is found by the watch that follows.
+void claim_op::before_watch() {
+  if (!owner().about().pushes_grants || expected_) return;
+  expected_ = state_->claim().owner;
+  owner().expect_grant(*expected_, shared_from_this());
 }
 
 // When the wait begins, not when it ends: who looks at the statistics wants to see it.
@@ -125,7 +130,7 @@ void claim_op::withdraw() {
 
 void claim_op::report(const spi::status& s) {
   auto& stats = owner().stats();
-  if (expects_grant_) owner().forget_grant(state_->claim().owner);
+  if (expected_) owner().forget_grant(*expected_);
   if (s.code == errc::timed_out) counters::up(stats.timed_out);
   if (s.code == errc::cancelled) counters::up(stats.cancelled);
   const auto now = boot_clock::now();

@@ -44,6 +44,8 @@ class claim_op final : public wait_op {
   bool adopt(std::uint64_t token, std::uint64_t last_token,
              std::chrono::milliseconds lease) override;
 
+  void before_watch() override;
+
   void ask_engine(spi::time_point by);
   void count_wait() noexcept;
   void replied(spi::status, spi::acquire_reply);
@@ -56,11 +58,12 @@ class claim_op final : public wait_op {
   const spi::time_point began_ = boot_clock::now();
   spi::time_point sent_{};
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
+  spi::time_point refused_sent_{};   // when what was refused last was sent
   std::atomic<bool> left_behind_;    // the engine may have something of this claim
   bool behind_release_ = false;      // the line moves when the engine answers our own release
   bool asked_;                       // the observer knows that it asks
   bool granted_ = false;
-  bool expects_grant_ = false;              // the core knows whom a pushed grant is for
+  std::optional<spi::owner_id> expected_;   // whom the core knows a pushed grant to be for
   bool waited_ = false;                     // counted as one that waits
   std::optional<spi::time_point> held_up_;  // an attempt that waits for a release of our own
 

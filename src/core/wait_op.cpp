@@ -193,6 +193,7 @@ void wait_op::perform(wait_machine::action a) {
         }
         return;
       case action::watch:
+        before_watch();
         a = watch_now();
         continue;
       case action::withdraw:

@@ -63,6 +63,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   virtual bool resume() { return false; }
   // The engine says that it was granted without an attempt. False: not believed.
   virtual bool adopt(std::uint64_t, std::uint64_t, std::chrono::milliseconds) { return false; }
+  virtual void before_watch() {}  // it goes on to wait for the engine
 
   void answered(spi::status, attempted);
   void withdrawn();

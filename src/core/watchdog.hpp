@@ -2,8 +2,8 @@
 // request for all that are due, earliest first.
 //
 // Fresh holds stand in lists by pace, so entering and leaving costs two pointers: in a list all are
-// renewed after the same time, so it is all but sorted by itself. What is due moves to a small ordered map until its
-// renewal is confirmed or its time is over.
+// renewed after the same time, so it is all but sorted by itself. What is due moves to a small ordered
+// map until its renewal is confirmed or its time is over.
 #pragma once
 
 #include <afar/boot_clock.hpp>

@@ -2,7 +2,8 @@
 #pragma once
 
 #include <pthread.h>
-#include <signal.h>
+
+#include <csignal>
 
 namespace afar::engines {
 

@@ -34,12 +34,26 @@ claim_request claim_body::request(wish w) const {
   return r;
 }
 
+// std::lock over several locks: who fails to get this one gives the others back and waits here. Where
+// all take the same time for a step and a lock goes straight to the next in line, several would do so
+// in step, and none get all of its locks for a long time.
+void claim_body::step_aside() const {
+  const int n = refusals_;
+  if (n < 3) return;
+  std::this_thread::sleep_for(
+      random_between(std::chrono::microseconds{0}, std::chrono::microseconds{50} * (1 << n)));
+}
+
 hold_ptr claim_body::acquire(wish w, std::string note, spi::status& s) const {
   s = check(w);
   if (s) return nullptr;
+  const bool tries = !w.by.waits;
+  if (w.by.infinite()) step_aside();
   auto r = request(std::move(w));
   r.note = std::move(note);
-  return owner().acquire(std::move(r), s);
+  auto state = owner().acquire(std::move(r), s);
+  if (tries) refusals_ = state ? 0 : std::min(refusals_ + 1, most_refusals);
+  return state;
 }
 
 hold claim_body::give(hold_ptr state) const {
@@ -61,16 +75,6 @@ spi::status claim_body::may_lock(const deadline& by) {
   return {errc::deadlock, "this thread has locked it and would wait for itself"};
 }
 
-// std::lock over several locks: who fails to get this one gives the others back and waits here. Where
-// all take the same time for a step and a lock goes straight to the next in line, several would do so
-// in step, and none get all of its locks for a long time.
-void claim_body::step_aside() const {
-  const int n = refusals_;
-  if (n < 3) return;
-  std::this_thread::sleep_for(
-      random_between(std::chrono::microseconds{0}, std::chrono::microseconds{50} * (1 << n)));
-}
-
 bool claim_body::keep(wish w, spi::status& s) {
   if (w.by_lock) {
     s = may_lock(w.by);
@@ -78,10 +82,7 @@ bool claim_body::keep(wish w, spi::status& s) {
   }
   const auto mode = w.mode;
   const bool by_lock = w.by_lock;
-  const bool tries = !w.by.waits;
-  if (w.by.infinite()) step_aside();
   auto state = acquire(std::move(w), {}, s);
-  if (tries) refusals_ = state ? 0 : std::min(refusals_ + 1, most_refusals);
   if (!state) return false;
   locked(std::move(state), mode, by_lock);
   return true;

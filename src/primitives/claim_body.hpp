@@ -72,7 +72,7 @@ class claim_body {
   const std::shared_ptr<local_line> line_;
   const std::uint32_t limit_;
   static constexpr int most_refusals = 6;
-  std::atomic<int> refusals_{0};  // of try_lock() since one succeeded
+  mutable std::atomic<int> refusals_{0};  // of tries since one succeeded
 
   mutable std::mutex m_;
   // Usually one exclusive or some shared; a lost exclusive one stays beside its successor until its

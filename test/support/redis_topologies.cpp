@@ -100,7 +100,7 @@ redis_cluster::redis_cluster(nerves how) {
         std::vector<std::string>{"--cluster-enabled", "yes", "--cluster-port", "{port}",
                                  "--cluster-node-timeout", timeout}));
   const char* ranges[3][2] = {{"0", "5460"}, {"5461", "10922"}, {"10923", "16383"}};
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     servers[i]->ask({"CLUSTER", "ADDSLOTSRANGE", ranges[i][0], ranges[i][1]});
     servers[i]->ask({"CLUSTER", "SET-CONFIG-EPOCH", std::to_string(i + 1)});
   }
@@ -116,7 +116,7 @@ redis_cluster::redis_cluster(nerves how) {
          return has(s.ask({"CLUSTER", "INFO"}), "cluster_known_nodes:6");
        }),
        "the servers of the cluster do not find each other");
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     const std::string id = id_of(*servers[i]);
     need(eventually([&] { return has(servers[i + 3]->ask({"CLUSTER", "REPLICATE", id}), "+OK"); },
                     20s),

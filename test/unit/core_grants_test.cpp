@@ -19,7 +19,8 @@ TEST(core_grants, believes_a_pushed_grant_only_with_a_newer_token) {
   auto asked = s.engine->next(s.engine->acquires);
   const auto owner = asked.owner;
   asked.done({}, {.token = 5, .watch_key = "k"});
-  s.engine->host.granted(owner, 5, 5, 30s);  // old news: looks again instead
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));  // from now on it hears grants
+  s.engine->host.granted(owner, 5, 5, 30s);                         // old news: looks again instead
   s.refuse();
   s.engine->host.granted(owner, 6, 6, 30s);
   const auto h = waiting.get();
@@ -37,7 +38,7 @@ TEST(core_grants, renews_a_pushed_grant_before_it_ends_and_hands_it_on) {
   auto asked = s.engine->next(s.engine->acquires);
   const auto owner = asked.owner;
   asked.done({}, {.token = 5, .watch_key = "k"});
-  ASSERT_TRUE(eventually([&] { return s.core->stats().waited.load() == 1; }));
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));  // from now on it hears grants
   s.engine->host.granted(owner, 6, 8, 2s);
   const auto h = waiting.get();
   ASSERT_NE(h, nullptr);
@@ -66,6 +67,29 @@ TEST(core_grants, lets_the_answer_under_way_speak_when_a_grant_is_pushed_before_
   end_and_wait(s, h);
 }
 
+// The grant may be older than a question that was lost: its time is counted from the refusal.
+TEST(core_grants, count_from_the_last_refusal_and_not_from_a_question_that_was_lost) {
+  scripted s(1h);
+  auto waiting = std::async(std::launch::async, [&] {
+    spi::status status;
+    return s.core->acquire(s.request(), status);
+  });
+  auto asked = s.engine->next(s.engine->acquires);
+  const auto owner = asked.owner;
+  asked.done({}, {.token = 5, .watch_key = "k"});
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));
+  const auto refused = boot_clock::now();
+  s.engine->host.wake_all();
+  // Each failure is followed by a longer pause, in the last of which the message comes.
+  for (int i = 0; i < 11; ++i) s.engine->next(s.engine->acquires).done(errc::unavailable, {});
+  s.engine->host.granted(owner, 6, 6, 5s);
+  const auto h = waiting.get();
+  ASSERT_NE(h, nullptr);
+  EXPECT_EQ(h->token(), 6U);
+  EXPECT_LT(h->valid_until(), refused + 5s);
+  end_and_wait(s, h);
+}
+
 TEST(core_grants, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
   scripted s;
   auto waiting = std::async(std::launch::async, [&] {
@@ -77,6 +101,7 @@ TEST(core_grants, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
   auto asked = s.engine->next(s.engine->acquires);
   const auto owner = asked.owner;
   asked.done({}, {.token = 5, .watch_key = "k"});
+  ASSERT_TRUE(eventually([&] { return s.engine->watched == 1; }));  // from now on it hears grants
   s.engine->host.granted(owner, 6, 6, 2s);
   s.grant(6);
   const auto h = waiting.get();

@@ -69,6 +69,7 @@ class scripted_engine : public spi::engine {
     d(errc::unsupported, {});
   }
   void watch(std::string_view, spi::done<spi::watch_reply> d) override {
+    ++watched;
     if (watches_by_hand) {
       const std::lock_guard lock(m);
       watches.push_back({{}, std::move(d)});
@@ -119,6 +120,7 @@ class scripted_engine : public spi::engine {
   std::deque<call<spi::release_reply>> releases;
   std::deque<call<spi::cell_reply>> changes;
   std::vector<spi::op_id> change_ids;
+  std::atomic<int> watched{0};
   std::atomic<bool> watches_by_hand{false};
   std::deque<call<spi::watch_reply>> watches;
 };

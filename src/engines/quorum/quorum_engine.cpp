@@ -82,6 +82,7 @@ quorum_engine::quorum_engine(std::string_view name, std::size_t n, spi::host& up
   for (std::size_t i = 0; i < n; ++i) ears_.push_back(std::make_unique<ear>(up, wakes_, i));
   // At once: one that does not answer takes its whole time.
   std::vector<std::future<std::unique_ptr<spi::engine>>> opening;
+  opening.reserve(n);
   for (std::size_t i = 0; i < n; ++i)
     opening.push_back(std::async(std::launch::async, [&, i] { return open(i, *ears_[i]); }));
   std::exception_ptr failed;

@@ -108,8 +108,9 @@ class page : public std::enable_shared_from_this<page> {
        spi::done<spi::survey_reply> done)
       : who_(std::move(who)), kind_(q.kind), most_(q.most), by_(by), done_(std::move(done)) {
     // "<voter> <its cursor>"
-    const char* const end = q.cursor.data() + q.cursor.size();
-    const char* at = std::from_chars(q.cursor.data(), end, voter_).ptr;
+    const char* at = q.cursor.data();
+    const char* const end = at + q.cursor.size();
+    at = std::from_chars(at, end, voter_).ptr;
     if (at != end) cursor_.assign(at + 1, end);
     voter_ = std::min(voter_, who_->size() - 1);
   }

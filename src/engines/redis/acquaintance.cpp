@@ -14,8 +14,9 @@ namespace {
 bool too_old(std::string_view version) {
   int major = 0;
   int minor = 0;
-  const char* end = version.data() + version.size();
-  const auto read = std::from_chars(version.data(), end, major);
+  const char* const begin = version.data();
+  const char* const end = begin + version.size();
+  const auto read = std::from_chars(begin, end, major);
   if (read.ptr != end) std::from_chars(read.ptr + 1, end, minor);
   return major < 6 || (major == 6 && minor < 2);
 }

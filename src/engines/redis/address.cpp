@@ -19,8 +19,9 @@ std::string option(const spi::url& where, const std::string& name) {
 std::uint32_t database_number(std::string_view text) {
   if (text.empty()) return 0;
   std::uint32_t n = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, failed] = std::from_chars(text.data(), end, n);
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const auto [stop, failed] = std::from_chars(begin, end, n);
   if (failed != std::errc{} || stop != end)
     // Not quoted: in a URL without "//" this is where the password is.
     throw std::invalid_argument{"the path is no number of a database: redis://host:port/0"};

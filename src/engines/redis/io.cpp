@@ -5,6 +5,8 @@
 
 #include <afar/spi/own_thread.hpp>
 
+#include <pthread.h>
+
 #include <chrono>
 #include <mutex>
 

@@ -168,7 +168,8 @@ void link::match(std::vector<reply>& replies, answers& answered) {
   for (std::size_t left = replies.size(); left > 0 && !batches_.empty();) {
     const std::size_t taken = std::min(left, batches_.front());
     left -= taken;
-    if ((batches_.front() -= taken) == 0) batches_.pop_front();
+    batches_.front() -= taken;
+    if (batches_.front() == 0) batches_.pop_front();
   }
   for (reply& answer : replies) {
     auto r = std::move(sent_.front());

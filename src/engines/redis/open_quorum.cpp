@@ -41,6 +41,7 @@ std::unique_ptr<spi::engine> open_redis_quorum(const spi::url& where, spi::host&
   check(where);
   const std::size_t n = where.hosts.size();
   std::vector<redis::target> targets;
+  targets.reserve(n);
   for (std::size_t i = 0; i < n; ++i) targets.push_back(voter_of(where, i));
   std::atomic<std::size_t> away{0};
   auto made = std::make_unique<quorum::quorum_engine>(

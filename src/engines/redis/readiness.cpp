@@ -25,7 +25,7 @@ readiness::readiness(asio::io_context& thread, int socket, of what)
 
 void readiness::close() noexcept {
   std::error_code ignored;
-  set_.close(ignored);
+  set_.close(ignored);  // NOLINT(bugprone-unused-return-value): the same as `ignored`
 }
 
 void readiness::arm() noexcept {

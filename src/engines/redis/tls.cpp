@@ -158,6 +158,7 @@ std::unique_ptr<tls_session> tls_context::start(int fd, const std::string& host)
   auto session = std::make_unique<tls_session>(s);
   BIO* to = ssl().BIO_new(our_socket());
   if (!to) throw std::bad_alloc{};
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number in the place that OpenSSL has for us
   ssl().BIO_set_data(to, reinterpret_cast<void*>(static_cast<std::intptr_t>(fd)));
   ssl().BIO_set_init(to, 1);
   ssl().SSL_set_bio(s, to, to);

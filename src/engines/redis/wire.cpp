@@ -91,7 +91,7 @@ void wire::shut() noexcept { ::shutdown(handle(), SHUT_RDWR); }
 
 void wire::close() noexcept {
   std::error_code ignored;
-  socket_.close(ignored);
+  socket_.close(ignored);  // NOLINT(bugprone-unused-return-value): the same as `ignored`
   if (fd_ < 0) return;
   readable_->close();
   writable_->close();

@@ -235,18 +235,19 @@ void faulty_engine::close() noexcept {
   later_.close();
 }
 
+bool faulty_engine::message_lost() noexcept {
+  const std::lock_guard lock{dice_mutex_};
+  return happens(faults_.lose);
+}
+
 void faulty_engine::wake(std::string_view key) noexcept {
-  {
-    std::lock_guard lock{dice_mutex_};
-    if (happens(faults_.lose)) return;
-  }
-  up_.wake(key);
+  if (!message_lost()) up_.wake(key);
 }
 
 void faulty_engine::wake_all() noexcept { up_.wake_all(); }
 void faulty_engine::granted(const spi::owner_id& owner, std::uint64_t token, std::uint64_t last,
                             spi::milliseconds lease) noexcept {
-  up_.granted(owner, token, last, lease);
+  if (!message_lost()) up_.granted(owner, token, last, lease);
 }
 void faulty_engine::asked(const spi::owner_id& owner) noexcept { up_.asked(owner); }
 void faulty_engine::session_lost() noexcept { up_.session_lost(); }

@@ -65,6 +65,7 @@ class faulty_engine final : public spi::engine, private spi::host {
   void in_doubt() noexcept override { up_.in_doubt(); }
 
   bool happens(double chance);  // dice_mutex_ held
+  bool message_lost() noexcept;
   fate draw();
   void wake_somebody();
   template <class Reply, class Step>
