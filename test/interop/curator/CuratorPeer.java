@@ -2,15 +2,17 @@
 // its own, because Curator's locks belong to threads.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
@@ -50,8 +52,7 @@ public class CuratorPeer {
     CuratorFramework curator = CuratorFrameworkFactory.newClient(args[0], session, session, RETRY);
     curator.start();
     curator.blockUntilConnected();
-    Path jar = Path.of(CuratorFramework.class.getProtectionDomain().getCodeSource().getLocation().toURI());
-    say("ready", jar.toRealPath().getFileName().toString().replaceAll("[^0-9.]|\\.jar$", ""));
+    say("ready", version());
     Map<String, ExecutorService> threads = new HashMap<>();
     Map<String, CuratorPeer> peers = new HashMap<>();
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
@@ -62,6 +63,13 @@ public class CuratorPeer {
           .execute(() -> say(words[0], peer.answer(words)));
     }
     Runtime.getRuntime().halt(0);
+  }
+
+  private static String version() throws Exception {
+    Properties about = new Properties();
+    about.load(CuratorFramework.class.getResourceAsStream(
+        "/META-INF/maven/org.apache.curator/curator-framework/pom.properties"));
+    return about.getProperty("version");
   }
 
   private static synchronized void say(String who, String text) {
@@ -103,6 +111,7 @@ public class CuratorPeer {
       Revoker.attemptRevoke(curator, holder);
       return "ok";
     }
+    if (verb.equals("crowd")) return crowd(path, words);
     if (verb.equals("race")) return race(lock(kind, path), Long.parseLong(words[4]));
     InterProcessLock lock = lock(kind, path);
     if (lock != null) return perform(verb, lock);
@@ -135,6 +144,30 @@ public class CuratorPeer {
       lock.release();
     }
     return grants;
+  }
+
+  // crowd lock <path> <ms> <threads> <names>: the threads lock and unlock one mutex for each name. Pairs
+  // per second, of all, until the last has ended.
+  private Object crowd(String path, String[] words) throws Exception {
+    long time = Long.parseLong(words[4]) * 1_000_000;
+    int names = Integer.parseInt(words[6]);
+    List<Callable<Integer>> work = new ArrayList<>();
+    long start = System.nanoTime();
+    for (int i = 0; i < Integer.parseInt(words[5]); i++) {
+      InterProcessLock mutex = lock("lock", path + "/" + i % names);
+      work.add(() -> {
+        int pairs = 0;
+        for (; System.nanoTime() - start < time; ++pairs) {
+          mutex.acquire();
+          mutex.release();
+        }
+        return pairs;
+      });
+    }
+    ExecutorService threads = recipe("threads", words[5], () -> Executors.newFixedThreadPool(work.size()));
+    int pairs = 0;
+    for (Future<Integer> done : threads.invokeAll(work)) pairs += done.get();
+    return pairs * 1e9 / (System.nanoTime() - start);
   }
 
   private Object permits(String verb, String path, int limit) throws Exception {

@@ -45,10 +45,13 @@ def perform(who, verb, kind, path, number="0"):
         return count.value
     if kind == "barrier":
         barrier = recipe(lambda: DoubleBarrier(server, path, int(number)))
-        if verb == "enter":
+        if verb != "leave":
             barrier.enter()
-            return "ok" if barrier.participating else "error broken"
-        barrier.leave()
+            if not barrier.participating:
+                return "error broken"
+            if verb == "enter":
+                return "ok"
+        barrier.leave()  # "visit": both, with nothing between them
         del recipes[(who, kind, path)]
         return "ok"
     return "error unknown"
