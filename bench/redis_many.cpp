@@ -1,6 +1,7 @@
 // P3 and P3a: 64 callers of one client, each on a name of its own. The server has a core, all callers
 // share the other one.
 #include "clock.hpp"
+#include "crowd.hpp"
 #include "place.hpp"
 #include "raw_redis.hpp"
 #include "redis_host.hpp"
@@ -17,67 +18,14 @@
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <asio/use_awaitable.hpp>
-#include <atomic>
-#include <barrier>
 #include <chrono>
 #include <deque>
-#include <functional>
-#include <thread>
 #include <utility>
 #include <vector>
 
 namespace bench {
 
 namespace {
-
-constexpr std::size_t callers = 64;
-
-// 64 threads that sleep between measurements; thread i calls pair(i).
-class crowd {
- public:
-  explicit crowd(std::function<void(std::size_t)> pair) : pair_(std::move(pair)) {
-    for (std::size_t i = 0; i < callers; ++i) threads_.emplace_back([this, i] { work(i); });
-  }
-  ~crowd() {
-    gone_ = true;
-    begin_.arrive_and_wait();
-    for (std::thread& t : threads_) t.join();
-  }
-  crowd(const crowd&) = delete;
-  crowd& operator=(const crowd&) = delete;
-
-  // Pairs per second.
-  double run(nanoseconds time) {
-    done_ = 0;
-    over_ = false;
-    begin_.arrive_and_wait();
-    const auto start = now_ns();
-    sleep_for(time);
-    over_ = true;
-    end_.arrive_and_wait();
-    return static_cast<double>(done_.load()) * 1e9 / static_cast<double>(now_ns() - start);
-  }
-
- private:
-  void work(std::size_t i) {
-    for (;;) {
-      begin_.arrive_and_wait();
-      if (gone_) return;
-      std::int64_t mine = 0;
-      for (; !over_.load(std::memory_order_relaxed); ++mine) pair_(i);
-      done_ += mine;
-      end_.arrive_and_wait();
-    }
-  }
-
-  const std::function<void(std::size_t)> pair_;
-  std::barrier<> begin_{callers + 1};
-  std::barrier<> end_{callers + 1};
-  std::atomic<bool> over_{false};
-  std::atomic<bool> gone_{false};
-  std::atomic<std::int64_t> done_{0};
-  std::vector<std::thread> threads_;
-};
 
 // afar and its limits in one layout.
 class layout_rows {

@@ -18,6 +18,9 @@ void redis_local_line(const options&, report&);       // P5
 void redis_renewals(const options&, report&);         // P6
 void redis_many_coroutines(const options&, report&);  // P7
 void redis_reentry(const options&, report&);          // P16
+void zookeeper_one_thread(const options&, report&);    // P11
+void zookeeper_many_callers(const options&, report&);  // P12
+void zookeeper_one_lock(const options&, report&);      // P13
 void uncontended(const options&, report&);            // P8
 void two_processes(const options&, report&);          // P8a
 void hand_off(const options&, report&);               // P9

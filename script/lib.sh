@@ -46,7 +46,7 @@ peer_packages() {
   command -v javac >/dev/null || echo default-jdk-headless
   command -v mvn >/dev/null || echo maven
   command -v npm >/dev/null || echo nodejs npm
-  echo python3-redis
+  echo python3-redis libcurator-recipes-java libslf4j-java python3-kazoo
 }
 
 # build <preset> [target...]: configures and builds build/<preset>.

@@ -13,7 +13,7 @@ public class BesideCpp {
     config.useSingleServer().setAddress(args[0]);
     RedissonClient redisson = Redisson.create(config);
     Path account = Path.of(args[1]);
-    RLock turn = redisson.getLock("account " + account);
+    RLock turn = redisson.getLock("account");
 
     for (int i = 0; i < 100; i++) {
       turn.lock();

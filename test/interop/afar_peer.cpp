@@ -14,6 +14,7 @@ afar::hold acquire(const afar::client& c, const std::string& kind, const std::st
   if (kind == "fair") return afar::fair_mutex{c, name}.acquire();
   if (kind == "read") return afar::shared_mutex{c, name}.acquire_shared();
   if (kind == "write") return afar::shared_mutex{c, name}.acquire();
+  if (kind == "leader") return afar::election{c, name}.campaign();
   if (kind == "permits") return afar::leased_semaphore{c, name, 1}.acquire();
   return afar::mutex{c, name}.acquire();
 }

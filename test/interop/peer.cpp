@@ -105,10 +105,26 @@ std::string peer::ask(const std::string& who, const std::string& what) {
   return answer(who);
 }
 
-std::string peers_folder() {
+namespace {
+
+std::string told_folder() {
   const char* told = std::getenv("AFAR_PEERS");
   if (!told) throw std::runtime_error{"AFAR_PEERS is not set; see test/interop/get_peers"};
-  return std::filesystem::exists(std::string{told} + "/unreachable") ? std::string{} : told;
+  return told;
+}
+
+}  // namespace
+
+std::string peers_folder() {
+  std::string folder = told_folder();
+  return std::filesystem::exists(folder + "/unreachable") ? std::string{} : folder;
+}
+
+std::string peer_file(const std::string& name) {
+  const std::string file = told_folder() + '/' + name;
+  if (std::filesystem::exists(file)) return file;
+  if (peers_folder().empty()) return {};
+  throw std::runtime_error{file + " is missing; call test/interop/get_peers"};
 }
 
 }  // namespace afar::test

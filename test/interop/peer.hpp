@@ -44,4 +44,7 @@ class peer {
 // std::runtime_error if it was not called at all.
 std::string peers_folder();
 
+// A file that get_peers leaves there. Empty: it could not be fetched for want of a registry.
+std::string peer_file(const std::string& name);
+
 }  // namespace afar::test

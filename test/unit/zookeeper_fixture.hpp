@@ -1,11 +1,10 @@
-// Clients on a real ZooKeeper server, straight and through a proxy, and a client without afar's engine
-// that looks at the nodes.
+// Clients on a real ZooKeeper server, straight and through a proxy, and one that looks at the nodes.
 #pragma once
 
-#include "engines/zookeeper/session.hpp"
 #include "support/engines.hpp"
 #include "support/errors.hpp"
 #include "support/patience.hpp"
+#include "support/raw_zookeeper.hpp"
 #include "support/threads.hpp"
 #include "support/waiting.hpp"
 #include "support/zookeeper_proxy.hpp"
@@ -16,43 +15,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <future>
 #include <string>
 #include <vector>
 
 namespace afar::test {
-
-// One request at a time.
-class raw_zookeeper final : public engines::zookeeper::session_events {
- public:
-  explicit raw_zookeeper(const std::string& servers)
-      : session_({.servers = servers}, timer_, *this) {
-    session_.open(boot_clock::now() + 10s, servers);
-  }
-
-  engines::zookeeper::answer ask(engines::zookeeper::request r) {
-    std::promise<engines::zookeeper::answer> got;
-    auto answer = got.get_future();
-    session_.fly(std::move(r), [&](std::vector<engines::zookeeper::answer>& all) {
-      got.set_value(std::move(all.front()));
-    });
-    return answer.get();
-  }
-  std::vector<std::string> children(const std::string& path) {
-    auto names = ask(engines::zookeeper::ask::children(path)).names;
-    std::ranges::sort(names);
-    return names;
-  }
-  std::string data(const std::string& path) { return ask(engines::zookeeper::ask::get(path)).text; }
-
- private:
-  void connected(bool) noexcept override {}
-  void expired() noexcept override {}
-  void changed(std::uint64_t) noexcept override {}
-
-  engines::zookeeper::keeper timer_;
-  engines::zookeeper::session session_;
-};
 
 class zookeeper_test : public ::testing::Test {
  protected:

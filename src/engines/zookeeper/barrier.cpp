@@ -1,7 +1,12 @@
 // A barrier: members are ephemeral nodes named by a GUID, as in Curator's DistributedDoubleBarrier. Its
 // outcome is written into all members' nodes by one transaction, whoever finds it: "done" when enough of
 // them stand there, "broken" when one has left. A member with an outcome belongs to no round any more.
+//
+// Members of Curator and kazoo have no outcome: they pass when they see a node "ready" beside them, which
+// the last to arrive creates. So it is part of the transaction of a round that has such members; and one
+// that they create is an outcome for us.
 #include "engines/records/wrong_use.hpp"
+#include "engines/zookeeper/barrier_round.hpp"
 #include "engines/zookeeper/failure.hpp"
 #include "engines/zookeeper/steps.hpp"
 
@@ -15,55 +20,6 @@ using namespace std::chrono_literals;
 using state = node_data::state;
 
 constexpr int most_tries = 50;  // others may arrive and leave under every look
-
-struct member {
-  std::string name;
-  std::uint64_t created = 0;
-  int version = 0;
-  node_data says;
-};
-
-// Those that still wait for an outcome, and this claim's own node.
-struct round {
-  std::vector<member> open;  // in the order of their arrival
-  std::optional<member> mine;
-};
-
-request conclude(const std::string& folder, const member& m, state outcome, std::uint64_t token) {
-  node_data says = m.says;
-  says.is = outcome;
-  says.token = token;
-  return ask::set(folder + '/' + m.name, says.text(), m.version);
-}
-
-using round_known = detail::function<void(spi::status, round)>;
-
-// Reads the members. A node without afar's data is a peer's, and no member.
-void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::string>& names,
-          round_known then) {
-  std::vector<std::string> members;
-  std::vector<request> wanted;
-  for (const std::string& n : names)
-    if (read_contender(n).is == marker::member) {
-      members.push_back(n);
-      wanted.push_back(ask::get(s->folder + '/' + n));
-    }
-  w->session.fly(std::move(wanted), [members, mine = s->guid,
-                                     then = std::move(then)](std::vector<answer>& got) mutable {
-    round r;
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      if (got[i].rc == ZNONODE) continue;
-      if (!got[i].ok()) return then(failure_of_read(got[i].rc), {});
-      auto says = node_data::read(got[i].text);
-      if (!says) continue;
-      member m{members[i], got[i].created(), got[i].stat.version, std::move(*says)};
-      if (m.name == mine) r.mine = m;
-      if (m.says.is == state::open) r.open.push_back(std::move(m));
-    }
-    std::ranges::sort(r.open, {}, &member::created);
-    then({}, std::move(r));
-  });
-}
 
 class arrival : public std::enable_shared_from_this<arrival> {
  public:
@@ -94,14 +50,40 @@ class arrival : public std::enable_shared_from_this<arrival> {
       }
     }
     if (gone_) return broken();
+    if (const auto bell = listen_for_ready()) wanted.push_back(ask::exists(ready_of(*s_), bell));
     wanted.push_back(ask::children(s_->folder));
     w_->session.fly(std::move(wanted),
                     [self = shared_from_this()](std::vector<answer>& got) { self->landed(got); });
   }
 
  private:
+  // Peers may remove "ready" again before we look, so that it was there has to be remembered. The number
+  // of a new watch on it; 0: one hangs there, which all members of this client share.
+  std::uint64_t listen_for_ready() {
+    {
+      const std::lock_guard lock{w_->m};
+      const auto at = w_->ready_bells.find(s_->folder);
+      const bool hangs = at != w_->ready_bells.end() && !at->second->load();
+      if (s_->ready_bell || hangs) return 0;
+    }
+    new_bell_ = std::make_shared<std::atomic<bool>>(false);
+    return w_->watches.once([bell = new_bell_] { bell->store(true); });
+  }
+
+  // Our node stands: what rings from now on has counted us.
+  void listens(const std::vector<answer>& got) {
+    const std::lock_guard lock{w_->m};
+    auto& shared = w_->ready_bells[s_->folder];
+    // There already: that one will ring when it goes.
+    if (const auto hung = std::exchange(new_bell_, nullptr); hung && got[1].rc == ZNONODE)
+      s_->ready_bell = shared = hung;
+    else if (!s_->ready_bell && shared && !shared->load())
+      s_->ready_bell = shared;
+  }
+
   void landed(std::vector<answer>& got) {
     if (std::exchange(creating_, false) && !created(got.front())) return;
+    listens(got);
     const answer& list = got.back();
     if (list.rc == ZNONODE) return make_folder();
     if (!list.ok()) return p_->give(failure_of_read(list.rc));
@@ -145,22 +127,41 @@ class arrival : public std::enable_shared_from_this<arrival> {
   void judge(const round& r) {
     if (!r.mine || r.mine->says.is == state::broken) return broken();
     if (r.mine->says.is == state::done) return passed(r.mine->says.token);
+    if (ready_came(r)) return write(r.of_ready(), state::done, {});
+    if (r.ready && r.ready_is_left_over()) return remove_ready();
     for (const member& m : r.open)
-      if (m.says.limit != limit_)
+      if (!m.is_peer && m.says.limit != limit_)
         return refuse(
             w_, s_, p_,
             records::wrong_use({spi::kind::barrier, m.says.limit}, {spi::kind::barrier, limit_}));
-    if (somebody_left(r)) return write(r.open, state::broken, 0);
+    if (somebody_left(r)) return write(r.open, state::broken, {});
     if (r.open.size() >= limit_) {
       std::vector<member> in(r.open.begin(), r.open.begin() + limit_);
-      const auto token = in.back().created;
-      return write(in, state::done, token);
+      std::vector<request> more;
+      if (std::ranges::any_of(in, &member::is_peer))
+        more.push_back(ask::create(ready_of(*s_), {}, node_mode::persistent));
+      return write(in, state::done, std::move(more));
     }
     if (!queue_) return refuse(w_, s_, p_);
     spi::acquire_reply wait;
     wait.watch_key = "b" + s_->folder + '\n' + s_->guid;
     wait.retry_after = 1s;
     p_->give({}, std::move(wait));
+  }
+
+  // A peer has seen enough members, and us among them.
+  bool ready_came(const round& r) {
+    if (r.ready) return *r.ready > r.mine->created;
+    const std::lock_guard lock{w_->m};
+    return s_->ready_bell && s_->ready_bell->load();
+  }
+
+  void remove_ready() {
+    w_->session.fly(ask::remove(ready_of(*s_)), [self = shared_from_this()](auto& got) {
+      const int rc = got.front().rc;
+      if (rc != ZOK && rc != ZNONODE) return self->p_->give(failure_of_write(rc));
+      self->begin();
+    });
   }
 
   // One that died without a word: we saw it, and no outcome has come.
@@ -173,13 +174,16 @@ class arrival : public std::enable_shared_from_this<arrival> {
     return left;
   }
 
-  void write(const std::vector<member>& in, state outcome, std::uint64_t token) {
-    std::vector<request> parts;
-    for (const member& m : in) parts.push_back(conclude(s_->folder, m, outcome, token));
+  void write(const std::vector<member>& in, state outcome, std::vector<request> more) {
+    const auto token = outcome == state::done ? in.back().created : 0;
+    std::vector<request> parts = std::move(more);
+    for (const member& m : in)
+      if (!m.is_peer) parts.push_back(conclude(s_->folder, m, outcome, token));
     w_->session.fly(ask::multi(std::move(parts)),
                     [self = shared_from_this()](std::vector<answer>& got) {
                       const int rc = got.front().rc;
-                      const bool changed = rc == ZBADVERSION || rc == ZNONODE;
+                      const bool changed =
+                          rc == ZBADVERSION || rc == ZNONODE || rc == ZNODEEXISTS;
                       if (rc != ZOK && !changed) return self->p_->give(failure_of_write(rc));
                       self->begin();  // what is written there counts
                     });
@@ -203,6 +207,7 @@ class arrival : public std::enable_shared_from_this<arrival> {
   const std::uint32_t limit_;
   const spi::milliseconds lease_;
   const bool queue_;
+  std::shared_ptr<std::atomic<bool>> new_bell_;
   bool creating_ = false;
   bool gone_ = false;
   int tries_ = 0;
@@ -234,7 +239,8 @@ class departure : public std::enable_shared_from_this<departure> {
     std::vector<request> parts{ask::remove(s_->folder + '/' + r.mine->name, r.mine->version)};
     if (r.mine->says.is == state::open)
       for (const member& m : r.open)
-        if (m.name != r.mine->name) parts.push_back(conclude(s_->folder, m, state::broken, 0));
+        if (m.name != r.mine->name && !m.is_peer)
+          parts.push_back(conclude(s_->folder, m, state::broken, 0));
     w_->session.fly(ask::multi(std::move(parts)),
                     [self = shared_from_this()](std::vector<answer>& got) {
                       const int rc = got.front().rc;

@@ -197,9 +197,13 @@ void survey(const world_ptr& w, const spi::survey_query& q,
   w->session.fly(ask::sync(w->to.base), [w, path = *path, name = std::string{q.name}, kind = q.kind,
                                          p](answers& got) {
     if (!got[0].ok()) return p->give(failure_of_read(got[0].rc));
-    look_at(w, path, name, [p, path, kind](spi::status s, std::optional<seen_name> seen) {
+    look_at(w, path, name, [w, p, path, kind](spi::status s, std::optional<seen_name> seen) {
       spi::survey_reply reply;
       reply.watch_key = "s" + path;
+      // Its nodes do not tell which of the two it is.
+      if (seen && w->to.election_is_mutex && kind == spi::kind::election &&
+          seen->entry.kind == spi::kind::mutex)
+        seen->entry.kind = spi::kind::election;
       if (seen && (!kind || *kind == seen->entry.kind))
         reply.entries.push_back(std::move(seen->entry));
       p->give(std::move(s), std::move(reply));

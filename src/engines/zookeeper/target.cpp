@@ -56,9 +56,11 @@ target target_of(const spi::url& where) {
     to.names_are_paths = true;
   });
   option(where, "layout", [&](const std::string& v) {
-    if (v != "curator" && v != "semaphore-mutex")
-      throw std::invalid_argument{"layout=" + v + " (curator or semaphore-mutex)"};
+    if (v != "curator" && v != "semaphore-mutex" && v != "leader-selector")
+      throw std::invalid_argument{"layout=" + v +
+                                  " (curator, semaphore-mutex or leader-selector)"};
     to.mutex_is_semaphore = v == "semaphore-mutex";
+    to.election_is_mutex = v == "leader-selector";
   });
   return to;
 }

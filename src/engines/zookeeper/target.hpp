@@ -20,6 +20,7 @@ struct target {
   std::uint32_t counter_width = 8;  // ?width=4: as SharedCount and DistributedAtomicInteger
   bool names_are_paths = false;     // ?paths=curator
   bool mutex_is_semaphore = false;  // ?layout=semaphore-mutex
+  bool election_is_mutex = false;   // ?layout=leader-selector
 };
 
 // Throws std::invalid_argument, which the registry turns into errc::bad_url.

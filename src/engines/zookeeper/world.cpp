@@ -26,6 +26,7 @@ void world::expired() noexcept {
   watches.session_ended();
   {
     const std::lock_guard lock{m};
+    ready_bells.clear();
     for (auto at = standings.begin(); at != standings.end();) {
       standing& s = *at->second;
       if (s.granted || s.kind == spi::kind::barrier) s.gone = spi::loss::session;
@@ -58,6 +59,7 @@ standing_ptr world::enter(const spi::claim& a) {
   s->owner = a.owner;
   s->kind = a.what.kind;
   if (s->kind == spi::kind::mutex && to.mutex_is_semaphore) s->kind = spi::kind::permits;
+  if (s->kind == spi::kind::election && to.election_is_mutex) s->kind = spi::kind::mutex;
   s->path = std::move(*path);
   s->folder = s->path;
   if (s->kind == spi::kind::permits) s->folder += locks_folder;

@@ -16,6 +16,7 @@
 
 #include <afar/spi/engine.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <map>
@@ -46,7 +47,9 @@ struct standing {
   spi::time_point lapses = {};
   node_data says = {};
   std::vector<std::string> leases = {};  // full paths of permits
-  std::set<std::string> seen = {};       // other members of a barrier
+  // A barrier's member
+  std::set<std::string> seen = {};                          // others
+  std::shared_ptr<std::atomic<bool>> ready_bell = nullptr;  // rang: "ready" was created after us
 };
 using standing_ptr = std::shared_ptr<standing>;
 
@@ -89,6 +92,8 @@ class world final : public session_events, public std::enable_shared_from_this<w
   std::mutex m;
   std::map<spi::owner_id, standing_ptr> standings;
   std::deque<std::pair<spi::owner_id, std::uint64_t>> evicted;  // by us, lately
+  // By the folder of a barrier: a watch that rings when its "ready" is created.
+  std::map<std::string, std::shared_ptr<std::atomic<bool>>> ready_bells;
 
  private:
   void lapse(const standing_ptr&);

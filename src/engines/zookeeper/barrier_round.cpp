@@ -1,0 +1,76 @@
+#include "engines/zookeeper/barrier_round.hpp"
+
+#include "engines/zookeeper/failure.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace afar::engines::zookeeper {
+namespace {
+
+constexpr const char* ready_name = "ready";  // Curator's and kazoo's word
+
+// What a node's data says; a peer's says nothing to us.
+member read_member(const std::string& name, const answer& a) {
+  auto says = node_data::read(a.text);
+  member m{.name = name,
+           .created = a.created(),
+           .version = a.stat.version,
+           .is_peer = !says.has_value()};
+  if (says) m.says = std::move(*says);
+  return m;
+}
+
+// Peers that came before "ready" have passed. One that came later waits for the next.
+bool waits(const member& m, const std::optional<std::uint64_t>& ready) {
+  return m.is_peer ? !ready || *ready < m.created : m.says.is == node_data::state::open;
+}
+
+}  // namespace
+
+std::string ready_of(const standing& s) { return s.folder + '/' + ready_name; }
+
+request conclude(const std::string& folder, const member& m, node_data::state outcome,
+                 std::uint64_t token) {
+  node_data says = m.says;
+  says.is = outcome;
+  says.token = token;
+  return ask::set(folder + '/' + m.name, says.text(), m.version);
+}
+
+std::vector<member> round::of_ready() const {
+  std::vector<member> in;
+  for (const member& m : open)
+    if (!m.is_peer && (ready ? m.created < *ready : m.name == mine->name)) in.push_back(m);
+  return in;
+}
+
+void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::string>& names,
+          detail::function<void(spi::status, round)> then) {
+  std::vector<std::string> members;
+  std::vector<request> wanted{ask::exists(ready_of(*s))};
+  for (const std::string& n : names)
+    if (read_contender(n).is == marker::member) {
+      members.push_back(n);
+      wanted.push_back(ask::get(s->folder + '/' + n));
+    }
+  w->session.fly(std::move(wanted), [members, mine = s->guid,
+                                     then = std::move(then)](std::vector<answer>& got) mutable {
+    round r;
+    for (const answer& a : got)
+      if (!a.ok() && a.rc != ZNONODE) return then(failure_of_read(a.rc), {});
+    if (got[0].ok()) r.ready = got[0].created();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const answer& a = got[i + 1];
+      if (!a.ok()) continue;
+      member m = read_member(members[i], a);
+      r.first = r.first == 0 ? m.created : std::min(r.first, m.created);
+      if (m.name == mine) r.mine = m;
+      if (waits(m, r.ready)) r.open.push_back(std::move(m));
+    }
+    std::ranges::sort(r.open, {}, &member::created);
+    then({}, std::move(r));
+  });
+}
+
+}  // namespace afar::engines::zookeeper

@@ -1,0 +1,46 @@
+// Who stands at a barrier: what a look at its nodes shows.
+#pragma once
+
+#include "engines/zookeeper/world.hpp"
+
+#include <afar/detail/function.hpp>
+#include <afar/spi/engine.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace afar::engines::zookeeper {
+
+struct member {
+  std::string name;
+  std::uint64_t created = 0;
+  int version = 0;
+  bool is_peer = false;  // of Curator or kazoo: it says nothing
+  node_data says = {};
+};
+
+struct round {
+  std::vector<member> open;  // those that still wait for an outcome, in the order of their arrival
+  std::optional<member> mine;
+  std::optional<std::uint64_t> ready;  // when a peer, or one of us for a peer, has created it
+  std::uint64_t first = 0;             // who of all that stand there came first
+
+  // Those of ours whom the peer that created "ready" counted.
+  std::vector<member> of_ready() const;
+  // Nobody of its round stands there any more: it died before it removed it.
+  bool ready_is_left_over() const { return *ready < first; }
+};
+
+std::string ready_of(const standing&);
+
+// Writes a member's outcome, if nobody else has.
+request conclude(const std::string& folder, const member&, node_data::state outcome,
+                 std::uint64_t token);
+
+// Reads the nodes that are named.
+void look(const world_ptr&, const standing_ptr&, const std::vector<std::string>& names,
+          detail::function<void(spi::status, round)> then);
+
+}  // namespace afar::engines::zookeeper
