@@ -71,8 +71,8 @@ class claim_body {
   const std::shared_ptr<client_state> client_;
   const std::shared_ptr<local_line> line_;
   const std::uint32_t limit_;
-  static constexpr int most_refusals = 6;
-  mutable std::atomic<int> refusals_{0};  // of tries since one succeeded
+  static constexpr int most_refusals = 10;
+  mutable std::atomic<int> refusals_{0};  // of tries; a success outweighs two
 
   mutable std::mutex m_;
   // Usually one exclusive or some shared; a lost exclusive one stays beside its successor until its
