@@ -39,7 +39,9 @@ class curator {
   const std::string& version() const { return java_.version(); }
 
   // Until its compiler has seen what matters.
-  void warm(std::size_t threads, std::size_t names) { run(threads, names, std::chrono::seconds(2)); }
+  void warm(std::size_t threads, std::size_t names) {
+    run(threads, names, std::chrono::seconds(2));
+  }
 
   // Pairs per second.
   double run(std::size_t threads, std::size_t names, nanoseconds time) {
@@ -70,12 +72,10 @@ void zookeeper_one_thread(const options& o, report& out) {
   scene s{pick_cores()};
   afar::mutex m{s.client, "one"};
   turns all;
-  const series& mine = all.add([&](nanoseconds t) {
-    return rate(t, [&] { m.lock(), m.unlock(); }, 1);
-  });
-  const series& waited = all.add([&](nanoseconds t) {
-    return rate(t, [&] { m.acquire().release(); }, 1);
-  });
+  const series& mine =
+      all.add([&](nanoseconds t) { return rate(t, [&] { m.lock(), m.unlock(); }, 1); });
+  const series& waited =
+      all.add([&](nanoseconds t) { return rate(t, [&] { m.acquire().release(); }, 1); });
   const series& theirs = all.add([&](nanoseconds t) { return s.java.run(1, 1, t); });
   s.java.warm(1, 1);
   all.run(o, std::chrono::milliseconds(50));
@@ -97,9 +97,10 @@ void zookeeper_many_callers(const options& o, report& out) {
   const series& theirs = all.add([&](nanoseconds t) { return s.java.run(callers, callers, t); });
   s.java.warm(callers, callers);
   all.run(o, std::chrono::milliseconds(100));
-  out.add(compare("P12",
-                  "ZooKeeper, 64 threads, 1 client, 64 names, pairs/s, split; create + delete, 64 in flight",
-                  mine, limit, {goal_kind::at_least, 0.55}));
+  out.add(compare(
+      "P12",
+      "ZooKeeper, 64 threads, 1 client, 64 names, pairs/s, split; create + delete, 64 in flight",
+      mine, limit, {goal_kind::at_least, 0.55}));
   out.add(compare("P12", beside(s, "ZooKeeper, 64 threads, 1 client, 64 names, pairs/s, split"),
                   mine, theirs, {goal_kind::at_least, 1}));
 }
