@@ -14,7 +14,7 @@ namespace {
 using afar::engines::zookeeper::the_library;
 
 constexpr int ephemeral_sequential = 3;
-constexpr int container = 4;
+constexpr int persistent = 0;  // a container goes when it is empty for a moment
 char world[] = "world";
 char anyone[] = "anyone";
 ACL for_all{31, {world, anyone}};
@@ -28,10 +28,10 @@ raw_keeper::raw_keeper(const std::string& servers) {
       0);
   if (!handle_) throw std::runtime_error("libzookeeper has no memory");
   const auto nothing = [](int, const char*, const Stat*, const void*) {};
-  the_library().acreate2(handle_, "/raw", "", 0, &open_acl, container, nothing, nullptr);
+  the_library().acreate2(handle_, "/raw", "", 0, &open_acl, persistent, nothing, nullptr);
   for (std::size_t i = 0; i < callers; ++i) {
     const std::string folder = fmt::format("/raw/{}", i);
-    the_library().acreate2(handle_, folder.c_str(), "", 0, &open_acl, container, nothing, nullptr);
+    the_library().acreate2(handle_, folder.c_str(), "", 0, &open_acl, persistent, nothing, nullptr);
     slots_.push_back({*this, folder + "/_c_4f456e98-6515-45cf-ad1f-f2ffbdb4fe28-lock-"});
   }
 }

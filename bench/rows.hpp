@@ -9,24 +9,24 @@
 
 namespace bench {
 
-void redis_one_thread(const options&, report&);       // P1, P2
-void redis_server_cpu(const options&, report&);       // cpu
-void redis_many_callers(const options&, report&);     // P3, P3a
-void redis_hand_off(const options&, report&);         // P4
-void redis_saturated(const options&, report&);        // P4
-void redis_local_line(const options&, report&);       // P5
-void redis_renewals(const options&, report&);         // P6
-void redis_many_coroutines(const options&, report&);  // P7
-void redis_reentry(const options&, report&);          // P16
+void redis_one_thread(const options&, report&);        // P1, P2
+void redis_server_cpu(const options&, report&);        // cpu
+void redis_many_callers(const options&, report&);      // P3, P3a
+void redis_hand_off(const options&, report&);          // P4
+void redis_saturated(const options&, report&);         // P4
+void redis_local_line(const options&, report&);        // P5
+void redis_renewals(const options&, report&);          // P6
+void redis_many_coroutines(const options&, report&);   // P7
+void redis_reentry(const options&, report&);           // P16
 void zookeeper_one_thread(const options&, report&);    // P11
 void zookeeper_many_callers(const options&, report&);  // P12
 void zookeeper_one_lock(const options&, report&);      // P13
-void uncontended(const options&, report&);            // P8
-void two_processes(const options&, report&);          // P8a
-void hand_off(const options&, report&);               // P9
-void after_a_kill(const options&, report&);           // P10
-void reentry(const options&, report&);                // P16
-void many_coroutines(const options&, report&);        // threads
+void uncontended(const options&, report&);             // P8
+void two_processes(const options&, report&);           // P8a
+void hand_off(const options&, report&);                // P9
+void after_a_kill(const options&, report&);            // P10
+void reentry(const options&, report&);                 // P16
+void many_coroutines(const options&, report&);         // threads
 
 // What the children do: `--child role arguments...`.
 using arguments = std::vector<std::string>;

@@ -104,6 +104,20 @@ INSTANTIATE_TEST_SUITE_P(
                                                : "remove");
     });
 
+TEST_F(zookeeper_faults, a_waiter_whose_watch_was_lost_is_woken_all_the_same) {
+  for (const loses what : {loses::request, loses::answer}) {
+    hold theirs = mutex(other, name).acquire();
+    proxy.strike(what, zk_op::get, name);
+    auto waiter = start([&] { return mutex(through, name).acquire(); });
+    ASSERT_TRUE(eventually([&] { return proxy.struck(); }));
+    theirs.release();
+    hold mine = waiter.get();
+    EXPECT_TRUE(mine.valid());
+    EXPECT_EQ(nodes().size(), 1U);
+    mine.release();
+  }
+}
+
 // CURATOR-678: a release without a connection goes on in the background.
 TEST_F(zookeeper_faults, CURATOR_678_a_release_under_connection_loss_leaves_no_orphan) {
   mutex m{through, name};

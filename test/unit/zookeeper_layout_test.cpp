@@ -108,17 +108,6 @@ TEST_F(zookeeper_layout, CURATOR_621_a_downgrade_keeps_its_place_before_a_queued
   EXPECT_GT(writer.get(), token);
 }
 
-// Curator's Revoker writes this into the holder's node.
-TEST_F(zookeeper_layout, a_holder_that_is_asked_for_its_lock_is_told) {
-  const client quick{server().url() + "/test?session=6s", {.lease = 900ms}};
-  const hold mine = mutex(quick, name).acquire();
-  ASSERT_TRUE(eventually([&] { return quick.stats().renewed > 0; }));
-  raw.ask(ask::set(path("/" + nodes().front()), "__REVOKE__"));
-  EXPECT_TRUE(eventually([&] { return mine.lost().stop_requested(); }));
-  EXPECT_EQ(mine.why(), loss_reason::asked);
-  EXPECT_EQ(nodes().size(), 1U) << "it is still held";
-}
-
 TEST_F(zookeeper_layout, goes_on_when_the_folder_vanishes) {
   for (int round = 0; round < 5; ++round) {
     mutex(other, name).acquire().release();

@@ -182,8 +182,7 @@ class arrival : public std::enable_shared_from_this<arrival> {
     w_->session.fly(ask::multi(std::move(parts)),
                     [self = shared_from_this()](std::vector<answer>& got) {
                       const int rc = got.front().rc;
-                      const bool changed =
-                          rc == ZBADVERSION || rc == ZNONODE || rc == ZNODEEXISTS;
+                      const bool changed = rc == ZBADVERSION || rc == ZNONODE || rc == ZNODEEXISTS;
                       if (rc != ZOK && !changed) return self->p_->give(failure_of_write(rc));
                       self->begin();  // what is written there counts
                     });

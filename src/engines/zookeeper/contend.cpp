@@ -158,9 +158,10 @@ class contention : public std::enable_shared_from_this<contention> {
   void decide(const std::string& mine, const std::vector<std::string>& names) {
     const contender me = read_contender(mine);
     if (me.order >= last_sequence)
-      return refuse(w_, s_, p_,
-                    {errc::overflow, "the sequence numbers of " + s_->folder +
-                                         " are used up; delete that node while nobody uses it"});
+      return refuse(
+          w_, s_, p_,
+          {errc::overflow, "the sequence numbers of " + s_->folder +
+                               " are used up; they begin anew when nobody claims it for a moment"});
     contender ahead;
     std::size_t before = 0;
     for (const std::string& n : names) {

@@ -56,5 +56,7 @@ inline constexpr std::string_view locks_folder = "/locks";    // a semaphore's l
 inline constexpr std::string_view leases_folder = "/leases";  //   and its permits
 // Curator and kazoo lose exclusion when a parent's counter sticks at this number.
 inline constexpr std::int64_t last_sequence = 2'147'483'647;
+// From here on a folder is removed whenever it is empty: the next one counts from 0.
+inline constexpr std::int64_t worn_sequence = 1'073'741'824;
 
 }  // namespace afar::engines::zookeeper

@@ -12,6 +12,9 @@
 
 namespace afar::engines::zookeeper {
 
+// Curator's word in a holder's node: somebody wants it back.
+inline constexpr std::string_view revoke = "__REVOKE__";
+
 struct node_data {
   enum class state : std::uint8_t { open, done, broken };  // of a barrier's member
 

@@ -57,8 +57,7 @@ target target_of(const spi::url& where) {
   });
   option(where, "layout", [&](const std::string& v) {
     if (v != "curator" && v != "semaphore-mutex" && v != "leader-selector")
-      throw std::invalid_argument{"layout=" + v +
-                                  " (curator, semaphore-mutex or leader-selector)"};
+      throw std::invalid_argument{"layout=" + v + " (curator, semaphore-mutex or leader-selector)"};
     to.mutex_is_semaphore = v == "semaphore-mutex";
     to.election_is_mutex = v == "leader-selector";
   });

@@ -5,12 +5,6 @@
 #include <algorithm>
 
 namespace afar::engines::zookeeper {
-namespace {
-
-constexpr std::string_view revoke = "__REVOKE__";  // Curator's word
-
-}  // namespace
-
 world::world(target t, spi::host& h)
     : to(std::move(t)), up(h), session(to, timer, *this), watches(session, h) {}
 
@@ -175,19 +169,24 @@ void world::remove_nodes(const standing_ptr& s, bool search,
   std::vector<request> wanted;
   std::string prefix;
   std::string leases_at;
+  bool worn = false;
   {
     const std::lock_guard lock{m};
+    worn = read_contender(s->node).order >= worn_sequence;
     if (!s->node.empty()) wanted.push_back(ask::remove(s->node));
     for (const std::string& l : s->leases) wanted.push_back(ask::remove(l));
     prefix = s->kind == spi::kind::barrier ? s->guid : protected_prefix(s->guid);
     if (s->kind == spi::kind::permits) leases_at = s->path + std::string{leases_folder};
   }
-  auto removed = [then = std::move(then)](std::vector<answer>& got) mutable {
+  auto removed = [self = shared_from_this(), s, worn,
+                  then = std::move(then)](std::vector<answer>& got) mutable {
     bool any = false;
     for (const answer& a : got) {
       if (!a.ok() && a.rc != ZNONODE) return then(failure_of_write(a.rc), false);
       any = any || a.ok();
     }
+    // Not if somebody else stands there, whom the server protects.
+    if (worn) self->session.fly(ask::remove(s->folder), [](std::vector<answer>&) {});
     then({}, any);
   };
   if (!search) return session.fly(std::move(wanted), std::move(removed));

@@ -65,7 +65,8 @@ class curator_base : public ::testing::Test {
     } else {
       for (const char* part : {"client", "framework", "recipes"})
         all += ":" + peer_file(std::string{"curator-"} + part + "-" + version + ".jar");
-      for (const char* of : {"zookeeper", "zookeeper-jute", "guava", "slf4j-api", "jackson-databind"})
+      for (const char* of :
+           {"zookeeper", "zookeeper-jute", "guava", "slf4j-api", "jackson-databind"})
         all += ":" + debian + of + ".jar";
     }
     return all + ":" + debian + "slf4j-nop.jar";
@@ -120,9 +121,9 @@ inline std::string version_name(const std::string& version) {
 }
 
 // NOLINTNEXTLINE(cppcoreguidelines-macro-usage): gtest's own macro wants a literal suite name
-#define AFAR_FOR_BOTH_CURATORS(suite)                                                             \
-  INSTANTIATE_TEST_SUITE_P(, suite,                                                               \
-                           ::testing::Values(afar::test::debians_curator, afar::test::newer_curator), \
-                           [](const auto& is) { return afar::test::version_name(is.param); })
+#define AFAR_FOR_BOTH_CURATORS(suite)                                                     \
+  INSTANTIATE_TEST_SUITE_P(                                                               \
+      , suite, ::testing::Values(afar::test::debians_curator, afar::test::newer_curator), \
+      [](const auto& is) { return afar::test::version_name(is.param); })
 
 }  // namespace afar::test

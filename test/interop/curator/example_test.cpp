@@ -23,8 +23,8 @@ TEST_P(curator_example, adds_up_the_deposits_of_both_languages) {
   // Java is the slower one to start: C++ goes on until it has seen deposits of Java.
   long here = 0;
   do {
-    EXPECT_EQ(std::system((AFAR_EXAMPLE " " + server->url() + " " + account + " >/dev/null").c_str()),
-              0);
+    EXPECT_EQ(
+        std::system((AFAR_EXAMPLE " " + server->url() + " " + account + " >/dev/null").c_str()), 0);
     here += 100;
   } while (in_java.wait_for(0s) != std::future_status::ready && here < 100'000);
   EXPECT_EQ(in_java.get(), 0);
