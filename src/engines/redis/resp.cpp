@@ -180,7 +180,8 @@ bool decoder::next_number(reply& out) {
   std::size_t at = 1;
   for (; at < fed_.size() && at <= longest && fed_[at] >= '0' && fed_[at] <= '9'; ++at)
     n = n * 10 + (fed_[at] - '0');
-  if (at == 1 || fed_.substr(at, 2) != "\r\n") return false;
+  const bool odd = at == 1 || (fed_[1] == '0' && at > 2);  // hiredis shall say what it thinks of it
+  if (odd || fed_.substr(at, 2) != "\r\n") return false;
   fed_.remove_prefix(at + 2);
   out = {.what = reply::type::integer, .number = n};
   return true;
