@@ -48,8 +48,9 @@ TEST_P(reservations, come_back_once_when_cancelled) {
 TEST_P(reservations, come_back_once_when_their_time_is_over) {
   stock s{one, name};
   s.set(5);
-  EXPECT_EQ(s.reserve(2, "first", "buyer", 50ms), take_result::taken);
-  EXPECT_EQ(s.reserve(3, "second", "buyer", 50ms), take_result::taken);
+  // Longer than a stall of a busy machine.
+  EXPECT_EQ(s.reserve(2, "first", "buyer", 1s), take_result::taken);
+  EXPECT_EQ(s.reserve(3, "second", "buyer", 1s), take_result::taken);
   EXPECT_EQ(stock(two, name).take(1, "other"), take_result::sold_out);
   EXPECT_TRUE(eventually([&] { return s.remaining() == 5; }));
   EXPECT_EQ(s.cancel("first"), order_result::expired);
