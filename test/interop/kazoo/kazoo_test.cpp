@@ -85,27 +85,5 @@ TEST_F(kazoo, counters_that_support_curator_are_one) {
   EXPECT_EQ(python.ask("a", of("get count")), "43");
 }
 
-TEST_F(kazoo, double_barriers_are_one) {
-  barrier both{locks, name, 2};
-  for (int round = 0; round < 3; ++round) {
-    auto here = start([&] { return both.arrive_and_wait_for(long_time); });
-    ASSERT_TRUE(nodes(1));
-    EXPECT_EQ(here.wait_for(50ms), std::future_status::timeout);
-    // It removes "ready" at once, perhaps before afar has seen it.
-    python.send("a", of("visit barrier", "2"));
-    EXPECT_TRUE(here.get());
-    EXPECT_EQ(python.answer("a"), "ok");
-    ASSERT_TRUE(nodes(0));
-
-    python.send("a", of("enter barrier", "2"));
-    ASSERT_TRUE(nodes(1));
-    EXPECT_FALSE(python.has_answered("a", 50ms));
-    EXPECT_TRUE(both.arrive_and_wait_for(long_time));
-    EXPECT_EQ(python.answer("a"), "ok");
-    EXPECT_EQ(python.ask("a", of("leave barrier", "2")), "ok");
-    EXPECT_TRUE(nodes(0)) << "nothing is left of a round";
-  }
-}
-
 }  // namespace
 }  // namespace afar::test

@@ -4,7 +4,6 @@ import threading
 
 import kazoo
 from kazoo.client import KazooClient
-from kazoo.recipe.barrier import DoubleBarrier
 from kazoo.recipe.counter import Counter
 from kazoo.recipe.lock import Lock
 
@@ -43,17 +42,6 @@ def perform(who, verb, kind, path, number="0"):
         if verb == "add":
             count += int(number)
         return count.value
-    if kind == "barrier":
-        barrier = recipe(lambda: DoubleBarrier(server, path, int(number)))
-        if verb != "leave":
-            barrier.enter()
-            if not barrier.participating:
-                return "error broken"
-            if verb == "enter":
-                return "ok"
-        barrier.leave()  # "visit": both, with nothing between them
-        del recipes[(who, kind, path)]
-        return "ok"
     return "error unknown"
 
 
