@@ -52,7 +52,8 @@ hold_ptr claim_body::acquire(wish w, std::string note, spi::status& s) const {
   auto r = request(std::move(w));
   r.note = std::move(note);
   auto state = owner().acquire(std::move(r), s);
-  if (tries) refusals_ = state ? std::max(refusals_ - 2, 0) : std::min(refusals_ + 1, most_refusals);
+  if (tries)
+    refusals_ = state ? std::max(refusals_ - 2, 0) : std::min(refusals_ + 1, most_refusals);
   return state;
 }
 

@@ -40,7 +40,8 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* bytes, std::size_t si
   const result whole = read(text, size);
   for (const std::size_t piece : {std::size_t{1}, std::size_t{7}}) {
     const result parts = read(text, piece);
-    afar::fuzz::require(std::ranges::equal(whole.replies, parts.replies, same), "same replies in pieces");
+    afar::fuzz::require(std::ranges::equal(whole.replies, parts.replies, same),
+                        "same replies in pieces");
     afar::fuzz::require(whole.broken == parts.broken, "refused in pieces as well");
   }
   return 0;
