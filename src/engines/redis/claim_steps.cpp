@@ -4,11 +4,10 @@
 #include "engines/redis/steps.hpp"
 #include "engines/redis/subscriber.hpp"
 
-#include <time.h>
-
 #include <algorithm>
 #include <charconv>
 #include <concepts>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
