@@ -171,6 +171,24 @@ TEST_F(zookeeper_faults, permits_whose_answer_was_lost_are_taken_once) {
   EXPECT_TRUE(theirs.try_acquire(5));
 }
 
+// The server removes empty folders: who waits keeps its place in line, and does not wait for itself.
+TEST_F(zookeeper_faults, a_waiter_outlives_the_folder_of_the_permits) {
+  using engines::zookeeper::ask::multi;
+  using engines::zookeeper::ask::remove;
+  const std::string leases = path("/leases");
+  leased_semaphore mine{through, name, 1};
+  leased_semaphore theirs{other, name, 1};
+  const hold held = mine.acquire();
+  auto waiter = start([&] { return theirs.try_acquire_for(long_time).valid(); });
+  ASSERT_TRUE(eventually([&] { return raw.children(path("/locks")).size() == 1; }));
+  ASSERT_TRUE(eventually([&] { return other.stats().waited == 1; }));
+  const auto permits = raw.children(leases);
+  ASSERT_EQ(permits.size(), 1U);
+  ASSERT_TRUE(raw.ask(multi({remove(leases + '/' + permits[0]), remove(leases)})).ok());
+  EXPECT_TRUE(waiter.get());
+  EXPECT_TRUE(eventually([&] { return raw.children(path("/locks")).empty(); }));
+}
+
 TEST_F(zookeeper_faults, an_order_whose_answer_was_lost_is_taken_once) {
   stock shop{through, name};
   shop.set(10);

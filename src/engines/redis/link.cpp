@@ -179,6 +179,7 @@ bool link::read_answers(bool waits) {
     }
     r->answer(std::move(answer));
   }
+  answered.clear();  // they hold what asked, which may hold us
   if (demoted) redial("the server has become a replica");
   return n > 0;
 }

@@ -206,7 +206,7 @@ class removal : public std::enable_shared_from_this<removal> {
     std::vector<std::string> paths;
     for (const std::string& n : names) {
       if (paths.size() == nodes_per_flight) break;
-      paths.push_back(at + '/' + n);
+      paths.push_back(std::string{at}.append("/").append(n));
       wanted.push_back(ask::remove(paths.back()));
     }
     if (names.empty()) {

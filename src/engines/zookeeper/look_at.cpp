@@ -114,7 +114,9 @@ class looking : public std::enable_shared_from_this<looking> {
     for (const std::string& n : locks_) nodes.emplace_back(path_ + std::string{locks_folder}, n);
     if (nodes.empty()) return then_({}, std::nullopt);
     std::vector<request> wanted;
-    for (const auto& [at, n] : nodes) wanted.push_back(ask::get(at + '/' + n));
+    wanted.reserve(nodes.size());
+    for (const auto& [at, n] : nodes)
+      wanted.push_back(ask::get(std::string{at}.append("/").append(n)));
     w_->session.fly(std::move(wanted), [self = shared_from_this(), nodes](answers& got) {
       std::vector<seen_node> all;
       for (std::size_t i = 0; i < got.size(); ++i) {

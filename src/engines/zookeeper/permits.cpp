@@ -65,7 +65,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
   void landed(answers& got) {
     if (std::exchange(creating_, false) && !created(got[first])) return;
     for (std::size_t i = in_line; i < got.size(); ++i) {
-      if (got[i].rc == ZNONODE) return make_folders();
+      if (got[i].rc == ZNONODE) return make_folders(got[in_line].rc == ZNONODE);
       if (!got[i].ok()) return p_->give(failure_of_read(got[i].rc));
     }
     if (stands_) return judge(got);
@@ -86,7 +86,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
     }
     if (a.ok()) return true;
     if (a.rc == ZNONODE)
-      make_folders();
+      make_folders(true);
     else
       p_->give(std::move(failed));
     return false;
@@ -100,8 +100,10 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
     s_->in_doubt = false;
   }
 
-  void make_folders() {
-    {
+  // The server removes empty folders. With that of the line our place in it is gone too; with that of the
+  // permits it is not, and a second place behind our own would wait for ourselves.
+  void make_folders(bool line_is_gone) {
+    if (line_is_gone) {
       const std::lock_guard lock{w_->m};
       s_->node.clear();
       s_->in_doubt = false;
