@@ -40,9 +40,8 @@ bool legal(std::string_view path) {
 
 std::optional<std::int64_t> sequence(std::string_view digits) {
   std::int64_t n = 0;
-  const auto end = digits.data() + digits.size();
-  const auto got = std::from_chars(digits.data(), end, n);
-  if (digits.empty() || got.ec != std::errc{} || got.ptr != end) return std::nullopt;
+  const auto got = std::from_chars(digits.begin(), digits.end(), n);
+  if (digits.empty() || got.ec != std::errc{} || got.ptr != digits.end()) return std::nullopt;
   return n;
 }
 

@@ -12,9 +12,8 @@ constexpr std::string_view magic = "afar 1 ";
 template <class T>
 std::optional<T> number(std::string_view text, int base = 10) {
   T n{};
-  const auto end = text.data() + text.size();
-  const auto got = std::from_chars(text.data(), end, n, base);
-  if (got.ec != std::errc{} || got.ptr != end) return std::nullopt;
+  const auto got = std::from_chars(text.begin(), text.end(), n, base);
+  if (got.ec != std::errc{} || got.ptr != text.end()) return std::nullopt;
   return n;
 }
 

@@ -213,6 +213,7 @@ const ACL_vector login_acl{1, &for_this_login};
 int session::submit(zhandle_t* zh, const request& r, call& c) {
   const char* path = r.path.c_str();
   const watcher_fn watcher = r.watch == 0 ? nullptr : &session::on_change;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a number, which nobody follows
   void* const watch = reinterpret_cast<void*>(static_cast<std::uintptr_t>(r.watch));
   const ACL_vector* acl = to_.login.empty() ? &open_acl : &login_acl;
   switch (r.what) {

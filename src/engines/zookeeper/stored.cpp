@@ -13,9 +13,8 @@ constexpr spi::kind text_cells[] = {spi::kind::latch, spi::kind::semaphore};
 template <class T>
 std::optional<T> number(std::string_view text) {
   T n{};
-  const auto end = text.data() + text.size();
-  const auto got = std::from_chars(text.data(), end, n);
-  if (text.empty() || got.ec != std::errc{} || got.ptr != end) return std::nullopt;
+  const auto got = std::from_chars(text.begin(), text.end(), n);
+  if (text.empty() || got.ec != std::errc{} || got.ptr != text.end()) return std::nullopt;
   return n;
 }
 

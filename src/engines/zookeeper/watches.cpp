@@ -73,6 +73,7 @@ std::vector<request> watches::bells_of(const std::string& key) {
 void watches::set(const std::string& key, spi::done<spi::watch_reply> done) {
   std::vector<request> wanted = bells_of(key);
   std::vector<std::uint64_t> numbers;
+  numbers.reserve(wanted.size());
   for (const request& r : wanted) numbers.push_back(r.watch);
   const bool node = key.front() == 'n';
   // A node that exists while it is watched has missed nothing.
