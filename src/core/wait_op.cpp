@@ -53,7 +53,8 @@ void wait_op::sleep() {
     attempting_ = outer;
     driving_.store(false, std::memory_order_relaxed);
   }
-  // What was posted before comes first: the ring may be our own client's, which closes.
+  // An answer does not wait for what was posted meanwhile; a ring does: it may be our own client's, which
+  // closes.
   if (here.answer) {
     if (rung) wake();
     perform(on_answer(here.answer->status, std::move(here.answer->answer)));
