@@ -127,13 +127,12 @@ class arrival : public std::enable_shared_from_this<arrival> {
   void judge(const round& r) {
     if (!r.mine || r.mine->says.is == state::broken) return broken();
     if (r.mine->says.is == state::done) return passed(r.mine->says.token);
+    if (!r.has_mine())
+      return refuse(
+          w_, s_, p_,
+          records::wrong_use({spi::kind::barrier, r.limit()}, {spi::kind::barrier, limit_}));
     if (ready_came(r)) return write(r.of_ready(), state::done, {});
     if (r.ready && r.ready_is_left_over()) return remove_ready();
-    for (const member& m : r.open)
-      if (!m.is_peer && m.says.limit != limit_)
-        return refuse(
-            w_, s_, p_,
-            records::wrong_use({spi::kind::barrier, m.says.limit}, {spi::kind::barrier, limit_}));
     if (somebody_left(r)) return write(r.open, state::broken, {});
     if (r.open.size() >= limit_) {
       std::vector<member> in(r.open.begin(), r.open.begin() + limit_);
@@ -236,7 +235,7 @@ class departure : public std::enable_shared_from_this<departure> {
   void leave(const round& r) {
     if (!r.mine) return then_({}, false);
     std::vector<request> parts{ask::remove(s_->folder + '/' + r.mine->name, r.mine->version)};
-    if (r.mine->says.is == state::open)
+    if (r.has_mine())
       for (const member& m : r.open)
         if (m.name != r.mine->name && !m.is_peer)
           parts.push_back(conclude(s_->folder, m, state::broken, 0));

@@ -38,6 +38,15 @@ request conclude(const std::string& folder, const member& m, node_data::state ou
   return ask::set(folder + '/' + m.name, says.text(), m.version);
 }
 
+std::uint32_t round::limit() const {
+  const auto ours = std::ranges::find(open, false, &member::is_peer);
+  return ours == open.end() ? 0 : ours->says.limit;
+}
+
+bool round::has_mine() const {
+  return mine && std::ranges::find(open, mine->name, &member::name) != open.end();
+}
+
 std::vector<member> round::of_ready() const {
   std::vector<member> in;
   for (const member& m : open)
@@ -69,6 +78,9 @@ void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::stri
       if (waits(m, r.ready)) r.open.push_back(std::move(m));
     }
     std::ranges::sort(r.open, {}, &member::created);
+    std::erase_if(r.open, [limit = r.limit()](const member& m) {
+      return !m.is_peer && m.says.limit != limit;
+    });
     then({}, std::move(r));
   });
 }

@@ -22,11 +22,15 @@ struct member {
 };
 
 struct round {
-  std::vector<member> open;  // those that still wait for an outcome, in the order of their arrival
+  // Those that still wait for an outcome, in the order of their arrival. One that came for another number
+  // of participants than the first of ours is not among them: it is turned away, and nobody else for it.
+  std::vector<member> open;
   std::optional<member> mine;
   std::optional<std::uint64_t> ready;  // when a peer, or one of us for a peer, has created it
   std::uint64_t first = 0;             // who of all that stand there came first
 
+  std::uint32_t limit() const;  // that the first of ours asks for; 0: there is none
+  bool has_mine() const;        // mine is one of the open
   // Those of ours whom the peer that created "ready" counted.
   std::vector<member> of_ready() const;
   // Nobody of its round stands there any more: it died before it removed it.
