@@ -51,6 +51,7 @@ struct claimant {
   std::chrono::milliseconds lease = {};                   // as granted; 0: not told
   std::optional<std::chrono::milliseconds> renewed = {};  // so long ago
   std::optional<std::uint64_t> renewals = {};
+  std::string key = {};  // what is stored for it alone; ZooKeeper: its node
 };
 
 // A hold that is over.
@@ -97,5 +98,13 @@ AFAR_API std::optional<survey_entry> inspect(const client&, const std::string& n
 AFAR_API bool evict(const client&, const std::string& name, std::uint64_t token);
 AFAR_API bool evict(const client&, const std::string& name, std::uint64_t token,
                     std::error_code&) noexcept;
+
+// Asks whoever has the hold with this token to give it back: its lost() fires with loss_reason::asked,
+// at once if it has renewed before and else when it renews, and it goes on holding until it releases.
+// False: no such hold (any more). Only ZooKeeper carries the question, for locks and leaders, in
+// Curator's way (a holder of Curator's hears it if it is revocable); else errc::unsupported.
+AFAR_API bool ask_back(const client&, const std::string& name, std::uint64_t token);
+AFAR_API bool ask_back(const client&, const std::string& name, std::uint64_t token,
+                       std::error_code&) noexcept;
 
 }  // namespace afar

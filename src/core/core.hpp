@@ -93,6 +93,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   spi::status survey(survey_request, spi::survey_reply&);
   spi::status evict(const spi::resource&, const spi::owner_id&, std::uint64_t token,
                     spi::release_reply&);
+  spi::status ask_back(std::string key, bool& told);
   spi::status examine(std::vector<finding>&);
   spi::status collect(std::uint64_t& records);
 

@@ -129,6 +129,17 @@ struct evict_step {
   void settle(core&) {}
 };
 
+struct ask_back_step {
+  using reply = bool;
+  std::string key;  // owned, see survey_step
+
+  void send(core& c, spi::time_point by, spi::done<reply> done) {
+    c.engine().ask_back(key, by, std::move(done));
+  }
+  wait_op::attempted judge(core&, const reply&) { return {.done = true}; }
+  void settle(core&) {}
+};
+
 struct examine_step {
   using reply = std::vector<finding>;
 
@@ -250,6 +261,10 @@ spi::status core::evict(const spi::resource& what, const spi::owner_id& owner, s
   evict_step step{
       .kind = what.kind, .name = std::string{what.name}, .owner = owner, .token = token};
   return run_step(*this, one_answer(*this), {}, std::move(step), out);
+}
+
+spi::status core::ask_back(std::string key, bool& told) {
+  return run_step(*this, one_answer(*this), {}, ask_back_step{std::move(key)}, told);
 }
 
 spi::status core::examine(std::vector<finding>& out) {

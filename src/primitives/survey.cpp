@@ -33,7 +33,8 @@ claimant shown(const spi::claimant& c) {
           .value = std::move(says.value),
           .lease = c.lease,
           .renewed = c.renewed,
-          .renewals = c.renewals};
+          .renewals = c.renewals,
+          .key = c.key};
 }
 
 past_hold shown(const spi::past_hold& p) {
@@ -112,18 +113,39 @@ std::optional<survey_entry> inspect_one(const client& c, const std::string& name
   return shown(*found, core.options().prefix.size());
 }
 
-bool break_hold(const client& c, const std::string& name, std::uint64_t token,
-                std::error_code* code) {
+// `act(core, name, holder, done)` with whoever holds it with this token. False: nobody, or not `done`.
+template <class Act>
+bool at_holder(const client& c, const std::string& name, std::uint64_t token, std::error_code* code,
+               Act act) {
   auto& core = core_of(c);
   detail::check_name(name);
   const auto found = look(core, name, code);
   if (!found) return false;
-  const auto victim = std::ranges::find(found->holders, token, &spi::claimant::token);
-  if (victim == found->holders.end()) return false;
-  auto reply = spi::release_reply::gone;
-  const auto s = core.evict({found->kind, found->name}, victim->owner, token, reply);
+  const auto holder = std::ranges::find(found->holders, token, &spi::claimant::token);
+  if (holder == found->holders.end()) return false;
+  bool done = false;
+  const spi::status s = act(core, *found, *holder, done);
   report(s, name, code);
-  return !s && reply == spi::release_reply::released;
+  return !s && done;
+}
+
+bool break_hold(const client& c, const std::string& name, std::uint64_t token,
+                std::error_code* code) {
+  return at_holder(c, name, token, code,
+                   [](auto& core, const spi::entry& e, const spi::claimant& victim, bool& done) {
+                     auto reply = spi::release_reply::gone;
+                     auto s = core.evict({e.kind, e.name}, victim.owner, victim.token, reply);
+                     done = reply == spi::release_reply::released;
+                     return s;
+                   });
+}
+
+bool ask_holder(const client& c, const std::string& name, std::uint64_t token,
+                std::error_code* code) {
+  return at_holder(c, name, token, code,
+                   [](auto& core, const spi::entry&, const spi::claimant& holder, bool& told) {
+                     return core.ask_back(holder.key, told);
+                   });
 }
 
 // What the constructors of primitives throw has to reach these twins as a code.
@@ -163,6 +185,14 @@ bool evict(const client& c, const std::string& name, std::uint64_t token) {
 bool evict(const client& c, const std::string& name, std::uint64_t token,
            std::error_code& ec) noexcept {
   return caught(ec, [&] { return break_hold(c, name, token, &ec); });
+}
+
+bool ask_back(const client& c, const std::string& name, std::uint64_t token) {
+  return ask_holder(c, name, token, nullptr);
+}
+bool ask_back(const client& c, const std::string& name, std::uint64_t token,
+              std::error_code& ec) noexcept {
+  return caught(ec, [&] { return ask_holder(c, name, token, &ec); });
 }
 
 }  // namespace afar

@@ -263,6 +263,7 @@ struct claimant {
   milliseconds lease = {};                   // as granted
   std::optional<milliseconds> renewed = {};  // how long ago; none: not since the grant
   std::optional<std::uint64_t> renewals = {};
+  std::string key = {};  // something of its own that is stored exactly as long as it lasts
 };
 
 // A hold that is over.
@@ -391,6 +392,12 @@ class engine {
   // Repeated because its answer was lost, it says "released" again.
   virtual void evict(const resource&, const owner_id&, std::uint64_t token, time_point by,
                      done<release_reply>) = 0;
+
+  // Tells the holder with this claimant::key that somebody wants it back (host::asked on its side), which
+  // it may ignore. False: it is gone. May be repeated.
+  virtual void ask_back(std::string_view /*key*/, time_point, done<bool> then) {
+    then({errc::unsupported, "this engine cannot ask a holder, only break its hold"}, false);
+  }
 
   // What a person should know of its state and settings before he trusts it (afar doctor).
   virtual void examine(time_point, done<std::vector<finding>> then) { then({}, {}); }

@@ -128,6 +128,13 @@ void faulty_engine::evict(const spi::resource& what, const spi::owner_id& owner,
           });
 }
 
+void faulty_engine::ask_back(std::string_view key, spi::time_point by, spi::done<bool> done) {
+  perform(std::move(done), answer_of::first_run,
+          [this, key = std::string{key}, by](spi::done<bool> d) {
+            inner_->ask_back(key, by, std::move(d));
+          });
+}
+
 void faulty_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
   perform(std::move(done), answer_of::second_run,
           [this, by](spi::done<std::vector<finding>> d) { inner_->examine(by, std::move(d)); });

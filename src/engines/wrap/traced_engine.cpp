@@ -104,6 +104,11 @@ void traced_engine::evict(const spi::resource& what, const spi::owner_id& owner,
                        std::move(done)));
 }
 
+void traced_engine::ask_back(std::string_view key, spi::time_point by, spi::done<bool> done) {
+  print(fmt::format("ask back {}", key));
+  inner_->ask_back(key, by, std::move(done));
+}
+
 void traced_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
   print("examine");
   inner_->examine(by, std::move(done));

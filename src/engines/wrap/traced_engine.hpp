@@ -36,6 +36,7 @@ class traced_engine final : public spi::engine, private spi::host {
   void survey(const spi::survey_query&, spi::time_point by, spi::done<spi::survey_reply>) override;
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
              spi::done<spi::release_reply>) override;
+  void ask_back(std::string_view key, spi::time_point by, spi::done<bool>) override;
   void examine(spi::time_point by, spi::done<std::vector<finding>>) override;
   void collect(spi::time_point by, spi::done<std::uint64_t>) override;
   bool drive(spi::waiter&, spi::time_point until) noexcept override;

@@ -48,8 +48,9 @@ seen_node seen(const std::string& folder, const std::string& name, const answer&
     n.who.lease = n.who.lease_left = n.says.lease;
   } else {
     n.who.owner = owner_of_peer(name);
-    n.who.note = "host=" + a.text;  // Curator writes its address
+    if (a.text != revoke) n.who.note = "host=" + a.text;  // Curator writes its address
   }
+  n.who.key = n.path;
   n.who.mode = n.c.is == marker::read ? access::shared : access::exclusive;
   n.who.permits = n.says.permits;
   n.who.token = n.says.token != 0 ? n.says.token : a.created();

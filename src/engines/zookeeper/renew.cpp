@@ -38,7 +38,7 @@ void landed(const world_ptr& w, const std::vector<part>& parts, std::vector<answ
   std::size_t next = 1;
   for (const part& x : parts) {
     int rc = got.front().rc;
-    bool asked = false;
+    const answer* question = nullptr;
     {
       const std::lock_guard lock{w->m};
       for (std::size_t i = 0; i < x.requests; ++i, ++next) {
@@ -51,11 +51,11 @@ void landed(const world_ptr& w, const std::vector<part>& parts, std::vector<answ
           x.s->says.note = x.note;
         } else {
           x.s->watched = true;
-          asked = a.text == revoke;  // before there was a watch
+          if (a.text == revoke) question = &a;  // before there was a watch
         }
       }
     }
-    if (asked) w->up.asked(x.s->owner);
+    if (question) w->asked(x.s, *question);
     if (rc != ZOK)
       each(x.index, failure_of_read(rc), {});
     else

@@ -241,6 +241,17 @@ void evict(const world_ptr& w, const spi::resource& what, const spi::owner_id& o
   });
 }
 
+void ask_back(const world_ptr& w, std::string_view node, std::shared_ptr<pledge<bool>> p) {
+  const marker is = read_contender(node.substr(node.rfind('/') + 1)).is;
+  if (is == marker::lease || is == marker::member)
+    return p->give({errc::unsupported, "only who holds a lock or leads can be asked"});
+  w->session.fly(ask::set(std::string{node}, std::string{revoke}), [p](answers& got) {
+    const answer& a = got.front();
+    if (!a.ok() && a.rc != ZNONODE) return p->give(failure_of_write(a.rc));
+    p->give({}, a.ok());
+  });
+}
+
 void collect(const world_ptr& w, std::shared_ptr<pledge<std::uint64_t>> p) {
   std::make_shared<collection>(w, std::move(p))->begin();
 }

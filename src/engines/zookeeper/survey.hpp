@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,6 +27,10 @@ void look_at(const world_ptr&, const std::string& path, std::string name,
 
 void evict(const world_ptr&, const spi::resource&, const spi::owner_id&, std::uint64_t token,
            std::shared_ptr<pledge<spi::release_reply>>);
+
+// Writes Curator's word into the holder's node. Not into a permit's or a barrier member's: nobody looks
+// for it there.
+void ask_back(const world_ptr&, std::string_view node, std::shared_ptr<pledge<bool>>);
 
 // Empty folders, erased stocks, tickets of clients that are gone.
 void collect(const world_ptr&, std::shared_ptr<pledge<std::uint64_t>>);

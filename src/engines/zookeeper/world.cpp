@@ -136,7 +136,7 @@ void world::look_at_own(const standing_ptr& s) {
   session.fly(ask::get(node, own_watch(s)),
               [self = shared_from_this(), s, node](std::vector<answer>& got) {
                 const answer& a = got.front();
-                if (a.ok() && a.text == revoke) return self->up.asked(s->owner);
+                if (a.ok() && a.text == revoke) return self->asked(s, a);
                 if (a.rc != ZNONODE) return;
                 {
                   const std::lock_guard lock{self->m};
@@ -145,6 +145,21 @@ void world::look_at_own(const standing_ptr& s) {
                 }
                 self->up.in_doubt();
               });
+}
+
+void world::asked(const standing_ptr& s, const answer& question) {
+  up.asked(s->owner);
+  std::string node;
+  node_data says;
+  {
+    const std::lock_guard lock{m};
+    if (s->gone != spi::loss::none || s->leaving || s->node.empty()) return;
+    node = s->node;
+    says = s->says;
+    says.token = s->token;
+  }
+  // Not over a later question.
+  session.fly(ask::set(node, says.text(), question.stat.version), [](std::vector<answer>&) {});
 }
 
 // ---- nodes --------------------------------------------------------------------------------------

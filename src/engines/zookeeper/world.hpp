@@ -74,6 +74,9 @@ class world final : public session_events, public std::enable_shared_from_this<w
   void keep(const standing_ptr&, spi::milliseconds lease);
   // Rings when somebody removes a holder's node, or asks for it back.
   std::uint64_t own_watch(const standing_ptr&);
+  // Its node says that somebody asks for it back, instead of who holds it: tells the holder, and writes
+  // that again, so that others see whose it is and can ask once more.
+  void asked(const standing_ptr&, const answer& question);
 
   // Creates them where they are missing, the first one's parents first.
   void make_folders(std::vector<std::string> paths, detail::function<void(int rc)> then);

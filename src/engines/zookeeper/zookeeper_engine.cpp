@@ -111,6 +111,10 @@ void zookeeper_engine::evict(const spi::resource& what, const spi::owner_id& own
   zookeeper::evict(world_, what, owner, token, pledged(world_->timer, by, std::move(done)));
 }
 
+void zookeeper_engine::ask_back(std::string_view key, spi::time_point by, spi::done<bool> done) {
+  zookeeper::ask_back(world_, key, pledged(world_->timer, by, std::move(done)));
+}
+
 void zookeeper_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
   zookeeper::examine(world_, pledged(world_->timer, by, std::move(done)));
 }
