@@ -70,7 +70,8 @@ void zookeeper_server::write_configuration(std::size_t i) const {
       << "/data\nclientPort=" << all_[i].client
       << "\nclientPortAddress=127.0.0.1\nmaxClientCnxns=0\nadmin.enableServer=false\n"
          "4lw.commands.whitelist=*\npreAllocSize=4096\nmaxSessionTimeout=60000\n";
-  for (const std::string& line : options_) out << line << "\n";
+  for (const std::string& line : options_)
+    if (!line.starts_with("-D")) out << line << "\n";
   if (all_.size() == 1) return;
   for (std::size_t n = 0; n < all_.size(); ++n)
     out << "server." << n + 1 << "=127.0.0.1:" << all_[n].peer << ":" << all_[n].election << "\n";
@@ -91,6 +92,8 @@ void zookeeper_server::launch(std::size_t i) {
                                  class_path,
                                  "org.apache.zookeeper.server.quorum.QuorumPeerMain",
                                  folder(i) + "/zoo.cfg"};
+  for (const std::string& o : options_)
+    if (o.starts_with("-D")) words.insert(words.begin() + 1, o);
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);

@@ -15,7 +15,7 @@ class zookeeper_server {
  public:
   // Starts `servers` of them as one ensemble and returns when all serve; throws if they do not. They
   // die with the thread that starts them, so that a test that is killed leaves none behind: start them
-  // on the main thread. `options`: further lines of their configuration.
+  // on the main thread. `options`: further lines of their configuration, or of Java's (-D…).
   explicit zookeeper_server(std::size_t servers = 1, std::vector<std::string> options = {});
   zookeeper_server(const zookeeper_server&) = delete;
   zookeeper_server& operator=(const zookeeper_server&) = delete;

@@ -200,9 +200,11 @@ void world::remove_nodes(const standing_ptr& s, bool search,
       if (!a.ok() && a.rc != ZNONODE) return then(failure_of_write(a.rc), false);
       any = any || a.ok();
     }
-    // Not if somebody else stands there, whom the server protects.
-    if (worn) self->session.fly(ask::remove(s->folder), [](std::vector<answer>&) {});
-    then({}, any);
+    if (!worn) return then({}, any);
+    // Not if somebody else stands there, whom the server protects. Whoever comes after our answer finds
+    // a folder that counts from 0.
+    self->session.fly(ask::remove(s->folder), [any, then = std::move(then)](
+                                                  std::vector<answer>&) mutable { then({}, any); });
   };
   if (!search) return session.fly(std::move(wanted), std::move(removed));
 
