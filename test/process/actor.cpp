@@ -47,7 +47,7 @@ std::vector<std::string> words(const std::string& line) {
   return all;
 }
 
-actor::actor(const scene& where, const std::string& query) {
+actor::actor(std::string url) {
   std::signal(SIGPIPE, SIG_IGN);
   const two_ends commands = make_pipe();
   const two_ends answers = make_pipe();
@@ -56,7 +56,6 @@ actor::actor(const scene& where, const std::string& query) {
   ::posix_spawn_file_actions_adddup2(&actions, commands.read, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, answers.write, STDOUT_FILENO);
   std::string program = AFAR_ACTOR;
-  std::string url = where.url() + "?" + query;
   char* arguments[] = {program.data(), url.data(), nullptr};
   const int error = ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environ);
   ::posix_spawn_file_actions_destroy(&actions);

@@ -28,7 +28,9 @@ struct grant {
 class actor {
  public:
   // `query`: options of its client, as in a URL: "lease=400ms&patience=1s".
-  explicit actor(const scene&, const std::string& query = "lease=30s");
+  explicit actor(const scene& where, const std::string& query = "lease=30s")
+      : actor(where.url() + "?" + query) {}
+  explicit actor(std::string url);
   actor(const actor&) = delete;
   actor& operator=(const actor&) = delete;
   ~actor();
