@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
+#include <vector>
 
 namespace afar::cli {
 namespace {
@@ -22,20 +23,22 @@ namespace {
 struct options {
   context where;
   std::string name;
-  std::uint64_t token = 0;
+  std::uint64_t token = 0;  // 0: not given
   std::string reason;
+  bool ask = false;
   bool yes = false;
   bool json = false;
 };
 
-// The hold that is to be broken. Throws failure if there is no such one.
-claimant victim_of(const client& locks, const options& o) {
+// Who holds it, with the token if one is given. Throws failure if nobody does.
+std::vector<claimant> holders_of(const client& locks, const options& o) {
   const auto found = inspect(locks, o.name);
   if (!found || found->holders.empty())
     throw failure{exit_code::negative,
                   fmt::format("nobody holds {} on {}", shown(o.name), locks.url())};
-  const auto victim = std::ranges::find(found->holders, o.token, &claimant::token);
-  if (victim != found->holders.end()) return *victim;
+  if (o.token == 0) return found->holders;
+  const auto meant = std::ranges::find(found->holders, o.token, &claimant::token);
+  if (meant != found->holders.end()) return {*meant};
   std::string tokens;
   for (const claimant& c : found->holders)
     tokens += fmt::format("{}{} ({})", tokens.empty() ? "" : ", ", c.token, place_of(c));
@@ -53,11 +56,27 @@ bool agreed(const options& o, const claimant& c) {
   return answer == "y" || answer == "yes";
 }
 
+// Asking breaks nothing, so it needs no token: without one everybody who holds it is asked.
+int ask_for_it(const options& o) {
+  const client locks = o.where.open();
+  auto asked = nlohmann::ordered_json::array();
+  for (const claimant& holder : holders_of(locks, o)) {
+    if (!ask_back(locks, o.name, holder.token)) continue;
+    asked.push_back(holder.token);
+    if (!o.json) message(fmt::format("{} is asked to release {}", in_words(holder), shown(o.name)));
+  }
+  if (asked.empty())
+    throw failure{exit_code::negative, shown(o.name) + " was let go in the meantime"};
+  if (o.json) print_json({{"name", o.name}, {"asked", asked}});
+  return number(exit_code::ok);
+}
+
 int break_it(const options& o) {
+  if (o.token == 0) throw failure{exit_code::usage, "--token must say which hold is meant"};
   if (o.reason.find_first_not_of(" \t") == std::string::npos)
     throw failure{exit_code::usage, "--reason must say why"};
   const client locks = o.where.open();
-  const claimant victim = victim_of(locks, o);
+  const claimant victim = holders_of(locks, o).front();
   if (!agreed(o, victim)) throw failure{exit_code::negative, "nothing was done"};
 
   const audit_log log;
@@ -86,19 +105,21 @@ int break_it(const options& o) {
 work add_release(CLI::App& app) {
   const auto o = std::make_shared<options>();
   app.add_option("NAME", o->name, "What to release")->required();
-  add_number(app, "--token", o->token, "Of the hold that is meant, as inspect shows it")
-      ->required();
-  app.add_option("--reason", o->reason, "Why; kept in the audit record")
-      ->required()
-      ->type_name("TEXT");
+  add_number(app, "--token", o->token, "Of the hold that is meant, as inspect shows it");
+  auto* reason = app.add_option("--reason", o->reason, "Why; kept in the audit record");
+  reason->type_name("TEXT");
+  app.add_flag("--ask", o->ask, "Ask the holder for it and break nothing (ZooKeeper)")
+      ->excludes(reason);
   app.add_flag("-y,--yes", o->yes, "Do not ask on a terminal");
   app.add_flag("--json", o->json, "As JSON");
   o->where.add_to(app);
   app.footer(
       "Breaks the hold of somebody else. He is told when he renews; until then only his token,\n"
       "which is now too old, keeps him from writing. Audit record: $AFAR_AUDIT, else\n"
-      "$XDG_STATE_HOME/afar/audit.jsonl, and syslog.");
-  return [o] { return break_it(*o); };
+      "$XDG_STATE_HOME/afar/audit.jsonl, and syslog. With --ask he is only told, at once or when "
+      "he\n"
+      "renews, and may go on: no token and no reason are needed, and nothing is recorded.");
+  return [o] { return o->ask ? ask_for_it(*o) : break_it(*o); };
 }
 
 }  // namespace afar::cli

@@ -86,8 +86,19 @@ duration supervision::margin() const noexcept { return std::min<duration>(2s, lo
 void supervision::look_at_lock(time_point now) {
   if (lost_ || child_.ended()) return;
   if (!hold_.valid()) return lose(std::string{word(hold_.why())}, now);
+  if (!asked_for_ && hold_.why() == loss_reason::asked) return give_back(now);
   if (plan_.when_lost == run_plan::on_lost::kill && now >= term_at())
     lose("it could not be renewed", now);
+}
+
+// It is still ours: the command has all of its grace.
+void supervision::give_back(time_point now) {
+  asked_for_ = true;
+  lost_ = plan_.when_lost == run_plan::on_lost::kill;
+  if (lost_) begin_end(now);
+  untold_ = "the lock " + hold_.name() + " is asked for; the command " +
+            (lost_ ? "is stopped" : "goes on");
+  if (writable(STDERR_FILENO)) tell();
 }
 
 void supervision::lose(const std::string& why, time_point now) {
@@ -138,7 +149,7 @@ supervision::time_point supervision::next_step() const noexcept {
 
 void supervision::sleep(time_point until) const noexcept {
   pollfd all[] = {{signals_.file(), POLLIN, 0},
-                  {lost_ ? -1 : bell_, POLLIN, 0},
+                  {lost_ || asked_for_ ? -1 : bell_, POLLIN, 0},
                   {wire_.cut() ? -1 : wire_.file(), POLLIN, 0}};
   if (until == time_point::max()) {
     ::poll(all, 3, -1);

@@ -1,8 +1,8 @@
 // Watches the command while it runs under the lock and ends its group in time.
 //
 // Invariants
-//   1. While the hold is valid and renewed, only the front's death or the command's own end begins
-//      the end of the group.
+//   1. While the hold is valid and renewed, only the front's death, the command's own end or somebody
+//      who asks for the lock begins the end of the group.
 //   2. If no renewal is confirmed, the group gets SIGKILL `margin` before the hold stops to be valid
 //      and SIGTERM `grace` before that: it is gone before another can hold the lock, even if this
 //      machine is so busy that we are late. Both fit between two renewals, at a third of the lease.
@@ -25,7 +25,7 @@ class supervision {
   supervision& operator=(const supervision&) = delete;
   ~supervision();
 
-  // Returns when the group is gone. True: the lock was lost while the command ran.
+  // Returns when the group is gone. True: the lock was lost, or given back, while the command ran.
   bool run();
   // Whether a signal asked for the end, be it that the command did not hear it any more.
   bool asked_to_leave() const noexcept { return asked_to_leave_; }
@@ -47,6 +47,7 @@ class supervision {
   void step(time_point now);
   void begin_end(time_point now);
   void lose(const std::string& why, time_point now);
+  void give_back(time_point now);
   void tell();
 
   const run_plan& plan_;
@@ -55,7 +56,7 @@ class supervision {
   const signals& signals_;
   const terminal& terminal_;
   wire& wire_;
-  const int bell_;  // rung when the hold is lost
+  const int bell_;  // rung when the hold is lost or asked for
   // The longest that the hold had still to go: a new one may be short until it is confirmed.
   time_point::duration longest_{};
   phase phase_ = phase::running;
@@ -63,6 +64,7 @@ class supervision {
   std::string untold_;  // said when it cannot hold us up
   bool in_foreground_;
   bool lost_ = false;
+  bool asked_for_ = false;
   bool asked_to_leave_ = false;
 };
 

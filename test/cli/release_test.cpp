@@ -82,6 +82,15 @@ TEST_F(release, needs_a_token_and_a_reason) {
   EXPECT_EQ(run({"release", "x", "--token", "7", "--reason", "  "}).code, 64);
 }
 
+TEST_F(release, says_that_this_engine_cannot_ask) {
+  const hold mine = mutex(locks, "x").acquire();
+  const auto a = run({"release", "x", "--ask"});
+  EXPECT_EQ(a.code, 78);
+  EXPECT_THAT(a.err, HasSubstr("this engine cannot ask a holder, only break its hold"));
+  EXPECT_EQ(run({"release", "x", "--ask", "--reason", "stuck"}).code, 64);
+  EXPECT_EQ(run({"release", "y", "--ask"}).code, 1);
+}
+
 TEST_F(release, does_nothing_that_it_cannot_write_down) {
   env["AFAR_AUDIT"] = "/proc/nowhere/audit";
   const hold mine = mutex(locks, "x").acquire();
