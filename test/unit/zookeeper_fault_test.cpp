@@ -215,7 +215,7 @@ TEST_F(zookeeper_faults, a_holder_is_told_before_its_session_ends_at_a_server_th
 TEST_F(zookeeper_faults, waiters_go_on_when_the_server_is_back) {
   // Longer than a server takes to start on a busy machine.
   const client patient{server().url() + "/test?session=60s"};
-  const client behind{proxy.url() + "/test?session=60s"};
+  const client behind{proxy.url() + "/test?session=60s", {.patience = 60s}};
   hold theirs = mutex(patient, name).acquire();
   auto waiter = start([&] { return mutex(behind, name).acquire(); });
   ASSERT_TRUE(has_waited(behind));
