@@ -13,6 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.curator.framework.CuratorFramework;
@@ -41,6 +42,7 @@ public class CuratorPeer {
   private final CuratorFramework curator;
   private final Map<String, Object> recipes = new HashMap<>();  // of this thread
   private final List<Lease> leases = new ArrayList<>();
+  private final Semaphore asked = new Semaphore(0);  // for a revocable lock
 
   private CuratorPeer(CuratorFramework curator) {
     this.curator = curator;
@@ -97,12 +99,19 @@ public class CuratorPeer {
   private InterProcessLock lock(String kind, String path) {
     switch (kind) {
       case "lock": return recipe(kind, path, () -> new InterProcessMutex(curator, path));
+      case "revocable": return recipe(kind, path, () -> revocable(path));
       case "single": return recipe(kind, path, () -> new InterProcessSemaphoreMutex(curator, path));
       case "read": return readWrite(path).readLock();
       case "write": return readWrite(path).writeLock();
       case "multi": return recipe(kind, path, () -> new InterProcessMultiLock(curator, Arrays.asList(path.split(","))));
       default: return null;
     }
+  }
+
+  private InterProcessLock revocable(String path) {
+    InterProcessMutex mutex = new InterProcessMutex(curator, path);
+    mutex.makeRevocable(lock -> asked.release());
+    return mutex;
   }
 
   private Object perform(String verb, String kind, String path, String[] words) throws Exception {
@@ -132,6 +141,7 @@ public class CuratorPeer {
       case "lock": lock.acquire(); return "ok";
       case "try": return lock.acquire(0, TimeUnit.MILLISECONDS);
       case "unlock": lock.release(); return "ok";
+      case "asked": asked.acquire(); return "ok";
       default: return "error unknown";
     }
   }

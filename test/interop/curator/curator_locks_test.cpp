@@ -192,6 +192,17 @@ TEST_P(curator_mutex, of_afar_is_asked_for_by_a_revoker) {
   EXPECT_EQ(java().answer("a"), "ok");
 }
 
+TEST_P(curator_mutex, of_a_revocable_Java_is_asked_for_by_afar) {
+  ASSERT_EQ(java().ask("a", of("lock revocable")), "ok");
+  const auto seen = inspect(locks, name);
+  ASSERT_TRUE(seen && seen->holders.size() == 1);
+  EXPECT_TRUE(ask_back(locks, name, seen->holders[0].token));
+  EXPECT_EQ(java().ask("a", of("asked revocable")), "ok");
+  EXPECT_FALSE(mutex(locks, name).try_acquire()) << "it is still held";
+  EXPECT_EQ(java().ask("a", of("unlock revocable")), "ok");
+  EXPECT_TRUE(mutex(locks, name).try_acquire_for(long_time));
+}
+
 TEST_P(curator_mutex, is_one_of_several_for_both) {
   const std::string other = fresh_segment();
   const std::string all = path() + ",/test/" + other;
