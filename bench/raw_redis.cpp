@@ -56,7 +56,7 @@ std::vector<std::string> words_of(const std::string& bytes) {
 raw_command command_of(raw_redis& at, const engine::request& r) {
   load(at, r.code->text);
   std::string bytes;
-  r.write_to(bytes, false);
+  r.write_to(bytes, false, {});
   return raw_command{words_of(bytes)};
 }
 

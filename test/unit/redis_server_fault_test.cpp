@@ -96,6 +96,22 @@ TEST_F(redis_server_fault, restart_without_persistence) {
   EXPECT_TRUE(mutex(c, name + "/again").acquire()) << "its client is well again";
 }
 
+// As after a failover or a restart from an old file: the server knows a token that is older than the
+// newest one it gave out. Found by torture (full_torture.of_sentinel_with_failovers).
+TEST_F(redis_server_fault, tokens_grow_although_the_server_forgot_the_newest) {
+  mutex m{straight, name};
+  const std::uint64_t old = m.acquire().token();
+  std::uint64_t newest = old;
+  for (int i = 0; i < 100; ++i) newest = m.acquire().token();
+  ASSERT_TRUE(eventually([&] { return is_free(name); }));
+  server.ask({"SET", "redisson_lock_token:{" + name + "}", std::to_string(old)});
+  EXPECT_GT(mutex(connect(server.url()), name).acquire().token(), newest) << "who comes new";
+  ASSERT_TRUE(eventually([&] { return is_free(name); }));
+  server.ask({"SET", "redisson_lock_token:{" + name + "}", std::to_string(old)});
+  server.ask({"CLIENT", "KILL", "TYPE", "normal"});
+  EXPECT_GT(m.acquire().token(), newest) << "who comes again";
+}
+
 TEST_F(redis_server_fault, flushall) {
   const client c = connect_short();
   const hold held = mutex(c, name).acquire();

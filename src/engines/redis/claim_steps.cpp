@@ -68,8 +68,9 @@ class key_words {
   std::size_t first_three_ = 0;
 };
 
-// In microseconds. A token key that is older is renewed: a hint, so that it may be the client's clock,
-// as it was some time ago.
+// In microseconds. A token key that is older is renewed, with the server's clock: so it may be the
+// client's, as it was some time ago. The link puts a later moment there: what a server that was restarted
+// or promoted knows of tokens may be less than what was given out before we were connected.
 std::int64_t half_a_day_before(std::int64_t second) { return (second - 12 * 60 * 60) * 1'000'000; }
 
 // A thread mostly works for one client: its name is not written anew.
@@ -103,6 +104,7 @@ class acquire_words {
     to.words.reserve(last.before_.size() + last.behind_.size() + room_for_owner);
     to.words.append(last.before_);
     owner_word(to.words, a.owner);
+    to.moment_at = to.words.size() + last.moment_at_;
     to.words.append(last.behind_);
   }
 
@@ -123,7 +125,8 @@ class acquire_words {
     command::word(behind_, a.lease.count());
     command::word(behind_, short_way ? std::int64_t{a.handoffs} + 1 : 0);
     command::word(behind_, half_a_day_before(second));
-    std::string joint;  // of the record that a holder is
+    moment_at_ = behind_.size() - 16 - 2;  // "<16 digits>\r\n"
+    std::string joint;                     // of the record that a holder is
     command::word(behind_,
                   joined(joint, a.handoffs, letter(a.what.kind), -a.lease.count()).append(a.note));
     joint.clear();
@@ -146,6 +149,7 @@ class acquire_words {
   std::int64_t second_ = 0;
   std::string before_;
   std::string behind_;
+  std::size_t moment_at_ = 0;
 };
 
 }  // namespace

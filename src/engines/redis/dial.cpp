@@ -108,6 +108,7 @@ spi::status understand(const std::vector<reply>& answers, server& s) {
   s.run = info_field(info, "run_id");
   s.eviction = info_field(info, "maxmemory_policy");
   s.memory = info_field(info, "maxmemory");
+  s.clock = info_number(info, "server_time_usec").value_or(0);
   s.up_for = info_number(info, "uptime_in_seconds").value_or(0);
   s.replicas = info_number(info, "connected_slaves").value_or(0);
   s.forgets_nothing = answers.size() > 3 && answers[3].at(1).text == "always" &&

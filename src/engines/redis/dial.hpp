@@ -29,6 +29,7 @@ struct server {
   std::string memory;    // maxmemory, in bytes; likewise
   std::int64_t connection = 0;
   std::int64_t up_for = 0;       // seconds
+  std::int64_t clock = 0;        // in microseconds, when it greeted us; 0: it does not tell
   std::int64_t replicas = 0;     // that are connected
   bool forgets_nothing = false;  // the AOF is written before every answer; only if asked for
 };

@@ -106,7 +106,7 @@ void link::send(std::unique_ptr<request> r, bool whole_script) {
     sent_.push_back(nullptr);
   }
   if (r->sent_over) *r->sent_over = {shared_from_this(), serial_};
-  r->write_to(out_, whole_script);
+  r->write_to(out_, whole_script, connected_at_);
   ++out_count_;
   sent_.push_back(std::move(r));
 }

@@ -103,7 +103,7 @@ class link : public std::enable_shared_from_this<link> {
   asio::awaitable<void> pause(spi::milliseconds);
   asio::awaitable<bool> connect_once();
   void refused(const spi::status& why, bool hopeless);
-  bool use(std::shared_ptr<wire> connected);
+  bool use(std::shared_ptr<wire>, const server&);
   asio::awaitable<void> hang_up();
   asio::awaitable<void> tick();
   spi::milliseconds look();
@@ -138,6 +138,7 @@ class link : public std::enable_shared_from_this<link> {
   int fd_ = -1;
   spi::status failure_;       // of the last dial
   std::uint64_t serial_ = 0;  // of this connection
+  std::string connected_at_;  // by the server's clock, for request::moment_at
   std::deque<std::unique_ptr<request>> waiting_;
   std::deque<std::unique_ptr<request>> sent_;
   std::unordered_set<const script*> known_;  // by this connection's server

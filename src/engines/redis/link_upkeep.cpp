@@ -92,7 +92,7 @@ asio::awaitable<bool> link::connect_once() {
   }
   const visits::guard open{visits_};  // requests may fail here
   if (!open) co_return false;
-  if (!got.failure) co_return use(connected);
+  if (!got.failure) co_return use(connected, got.server);
   // What the server will refuse the next time too is not worth waiting for; nor is a server that has
   // never been there.
   refused(got.failure, got.failure.code != errc::unavailable || (got.nobody_there && never) ||
@@ -111,7 +111,18 @@ void link::refused(const spi::status& why, bool hopeless) {
   if (events_.trouble) events_.trouble();
 }
 
-bool link::use(std::shared_ptr<wire> connected) {
+namespace {
+
+// A replica may become the master, and forget what it had not heard, while we are connected.
+std::string moment_of(const server& s) {
+  constexpr std::int64_t always_too_old = (std::int64_t{1} << 53) - 1;
+  const bool known = s.role == "master" && s.clock != 0;
+  return std::to_string(known ? s.clock : always_too_old);
+}
+
+}  // namespace
+
+bool link::use(std::shared_ptr<wire> connected, const server& with) {
   lock l{m_};
   if (closed_) return false;
   failure_ = {};
@@ -123,6 +134,7 @@ bool link::use(std::shared_ptr<wire> connected) {
   going_.clear();
   gone_ = 0;
   known_.clear();
+  connected_at_ = moment_of(with);
   ++serial_;
   up_ = true;
   for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);

@@ -2,7 +2,7 @@
 
 namespace afar::engines::redis {
 
-void request::write_to(std::string& out, bool whole_script) const {
+void request::write_to(std::string& out, bool whole_script, std::string_view connected) const {
   if (code) {
     command head{out, count + 2};
     if (whole_script)
@@ -11,6 +11,10 @@ void request::write_to(std::string& out, bool whole_script) const {
       head.add("EVALSHA").add(code->sha);
   }
   out += words;
+  if (moment_at == 0) return;
+  char* const moment = out.data() + out.size() - words.size() + moment_at;
+  if (connected > std::string_view{moment, connected.size()})
+    connected.copy(moment, connected.size());
 }
 
 arguments::arguments(request& to, const script& code, std::size_t keys, std::size_t others)

@@ -36,13 +36,17 @@ class request {
   std::size_t count = 0;         // words in `words`
   std::string words;             // behind "EVALSHA <sha>": number of keys, keys, arguments
 
+  // Where in `words` a moment stands, in microseconds, of 16 digits: of the server's clock when the
+  // connection was made, if that is later. 0: nowhere.
+  std::size_t moment_at = 0;
+
   bool may_linger = false;      // for a moment, until something else is sent
   bool asking = false;          // in a cluster: the slot is on its way to this server
   int detours = 0;              // how many servers have sent it elsewhere
   std::uint64_t only_over = 0;  // fails over any other connection of the link; 0: all
   std::shared_ptr<route> sent_over = nullptr;  // filled in where somebody has to know
 
-  void write_to(std::string& out, bool whole_script) const;
+  void write_to(std::string& out, bool whole_script, std::string_view connected) const;
 };
 
 // Calls `give(status, reply)`, once.

@@ -1,9 +1,9 @@
--- KEYS: name, queue, token.  ARGV: owner, lease ms, tokens to take (0: not by the short way), client's clock in us less half a day, "<tokens to reserve> <kind> -<lease> <note>", "<mode x|s|p> <token held or 0> <waiter's lease ms, 0: does not queue> <permits> <limit> <client's channel> <watchers' channel or ''>".  Returns the last token reserved if granted at once; else {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold to convert is gone; error AFARUSE.
+-- KEYS: name, queue, token.  ARGV: owner, lease ms, tokens to take (0: not by the short way), moment in us that tokens must not be older than (the client's clock less half a day, or when it was connected by the server's clock), "<tokens to reserve> <kind> -<lease> <note>", "<mode x|s|p> <token held or 0> <waiter's lease ms, 0: does not queue> <permits> <limit> <client's channel> <watchers' channel or ''>".  Returns the last token reserved if granted at once; else {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold to convert is gone; error AFARUSE.
 local call, name, queue, tkey = redis.call, KEYS[1], KEYS[2], KEYS[3]
 if ARGV[3] ~= '0' and call('EXISTS', name, queue) == 0 then
   -- Nobody holds, nobody waits: all that follows costs more than this step, even if it only defines functions. Few words, few calls: this is most of what the server does.
   local last = call('INCRBY', tkey, ARGV[3])
-  if last < 1500000000000000 or last < tonumber(ARGV[4]) then  -- a new key, or one that may end before long; the clock is only a hint
+  if last < 1500000000000000 or last < tonumber(ARGV[4]) then  -- a new key, one that may end before long, or one of before a restart or a promotion, which may have forgotten the newest
     local clock = call('TIME')
     last = math.max(clock[1] * 1000000 + clock[2] + ARGV[3], last)
     call('SET', tkey, string.format('%.0f', last), 'PX', 172800000)
