@@ -83,7 +83,7 @@ TEST(wait_machine, tries_once_more_when_the_deadline_passes_asleep) {
   auto m = asleep();
   EXPECT_EQ(m.wake_at(), t0 + 100ms);
   EXPECT_EQ(m.on_timer(t0 + 100ms), action::attempt);
-  EXPECT_EQ(m.attempt_by(t0 + 100ms), t0 + 150ms);
+  EXPECT_EQ(m.attempt_by(t0 + 100ms), t0 + 140ms);
   EXPECT_EQ(m.on_attempt({}, refused(), t0 + 100ms), action::withdraw);
   EXPECT_EQ(m.on_withdrawn(), action::finish);
   EXPECT_EQ(m.result().code, errc::timed_out);
@@ -93,10 +93,10 @@ TEST(wait_machine, gives_the_last_try_its_whole_grace_when_it_woke_up_late) {
   auto m = asleep();
   const auto late = t0 + 5s;
   EXPECT_EQ(m.on_timer(late), action::attempt);
-  EXPECT_EQ(m.wake_at(), late + 50ms);
-  EXPECT_EQ(m.on_timer(late + 40ms), action::none);
-  EXPECT_EQ(m.on_attempt({}, refused(), late + 45ms), action::withdraw);
-  EXPECT_EQ(m.wake_at(), late + 95ms);
+  EXPECT_EQ(m.wake_at(), late + 40ms);
+  EXPECT_EQ(m.on_timer(late + 30ms), action::none);
+  EXPECT_EQ(m.on_attempt({}, refused(), late + 35ms), action::withdraw);
+  EXPECT_EQ(m.wake_at(), late + 75ms);
   EXPECT_EQ(m.on_withdrawn(), action::finish);
   EXPECT_EQ(m.result().code, errc::timed_out);
 }
@@ -148,9 +148,9 @@ TEST(wait_machine, reports_at_once_when_stopped_during_an_attempt_and_withdraws_
 TEST(wait_machine, reports_when_the_deadline_passes_during_an_attempt) {
   auto m = waiting();
   m.start();
-  EXPECT_EQ(m.wake_at(), t0 + 150ms);
-  EXPECT_EQ(m.on_timer(t0 + 149ms), action::none);
-  EXPECT_EQ(m.on_timer(t0 + 150ms), action::report);
+  EXPECT_EQ(m.wake_at(), t0 + 140ms);
+  EXPECT_EQ(m.on_timer(t0 + 139ms), action::none);
+  EXPECT_EQ(m.on_timer(t0 + 140ms), action::report);
   EXPECT_EQ(m.result().code, errc::timed_out);
   EXPECT_EQ(m.wake_at(), wait_machine::time_point::max());
   EXPECT_EQ(m.on_attempt(errc::unknown_outcome, {}, t0 + 1s), action::withdraw);
@@ -159,8 +159,8 @@ TEST(wait_machine, reports_when_the_deadline_passes_during_an_attempt) {
 TEST(wait_machine, reports_when_withdrawing_takes_too_long) {
   auto m = asleep();
   m.on_stop(errc::cancelled, t0);
-  EXPECT_EQ(m.wake_at(), t0 + 50ms);
-  EXPECT_EQ(m.on_timer(t0 + 50ms), action::report);
+  EXPECT_EQ(m.wake_at(), t0 + 40ms);
+  EXPECT_EQ(m.on_timer(t0 + 40ms), action::report);
   EXPECT_EQ(m.result().code, errc::cancelled);
   EXPECT_EQ(m.on_withdrawn(), action::finish);
 }
