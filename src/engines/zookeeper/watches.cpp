@@ -82,6 +82,7 @@ void watches::set(const std::string& key, spi::done<spi::watch_reply> done) {
                                    done = std::move(done)](std::vector<answer>& got) mutable {
     bool missed = !node;
     std::vector<std::string> names;
+    std::set<std::string> deceived;
     {
       const std::lock_guard lock{m_};
       for (std::size_t i = 0; i < got.size(); ++i) {
@@ -93,12 +94,15 @@ void watches::set(const std::string& key, spi::done<spi::watch_reply> done) {
         const bool hangs =
             got[i].ok() || (got[i].rc == ZNONODE && at->second.first == verb::exists);
         if (hangs) continue;
+        // Who came while we were asking took it for hung; also one that now waits by the same key.
+        deceived.merge(hanging_[at->second]);
         hanging_.erase(at->second);
         numbers_.erase(at);
       }
     }
     if (key.front() == 's' && !names.empty()) set_leader(key, std::move(names));
     done({}, {.recheck = missed});
+    for (const std::string& k : deceived) up_.wake(k);
   });
 }
 
