@@ -26,6 +26,8 @@ constexpr std::array all{
     verb{"gc", "Clears away what nobody uses any more", add_gc},
     verb{"demo", "Shows the promises at work: contention, kills, pauses", add_demo},
     verb{"demo-worker", nullptr, add_demo_worker},
+    verb{"torture", "Tries to break the promises: faults, a record, a verdict", add_torture},
+    verb{"torture-worker", nullptr, add_torture_worker},
     verb{"bench", "Measures an engine", add_bench},
     verb{"version", "Prints the version", add_version},
     verb{"help", "Explains a verb", add_help},

@@ -36,6 +36,8 @@ work add_ls(CLI::App&);
 work add_release(CLI::App&);
 work add_run(CLI::App&);
 work add_stock(CLI::App&);
+work add_torture(CLI::App&);
+work add_torture_worker(CLI::App&);
 work add_version(CLI::App&);
 
 }  // namespace afar::cli

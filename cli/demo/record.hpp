@@ -4,21 +4,13 @@
 // after the answer: only so is a belief interval never longer than the belief.
 #pragma once
 
+#include "torture/mapped.hpp"
+
 #include <afar/boot_clock.hpp>
 
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdint>
-#include <new>
 #include <string>
-#include <system_error>
-#include <utility>
 #include <vector>
 
 namespace afar::cli::demo {
@@ -62,71 +54,25 @@ struct summary {
   std::atomic<std::uint64_t> token{0};  // of the hold that it works under
 };
 
-// A file mapped as an array of T behind one Head; created with room for `count`, all zero.
-template <class Head, class T>
-class mapped {
- public:
-  mapped() = default;
-  mapped(const std::string& path, std::uint32_t count) : count_(count) {
-    const int fd = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0) throw std::system_error(errno, std::generic_category(), path);
-    void* at = MAP_FAILED;
-    if (::ftruncate(fd, static_cast<off_t>(size())) == 0)
-      at = ::mmap(nullptr, size(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    const int error = errno;
-    ::close(fd);
-    if (at == MAP_FAILED) throw std::system_error(error, std::generic_category(), path);
-    base_ = static_cast<char*>(at);
-  }
-  mapped(mapped&& other) noexcept
-      : base_(std::exchange(other.base_, nullptr)), count_(other.count_) {}
-  mapped& operator=(mapped&& other) noexcept {
-    std::swap(base_, other.base_);
-    std::swap(count_, other.count_);
-    return *this;
-  }
-  ~mapped() {
-    if (base_) ::munmap(base_, size());
-  }
-
-  // The types are made of atomics and integers for which all zero is the initial value.
-  Head& head() const { return *std::launder(reinterpret_cast<Head*>(base_)); }
-  T& operator[](std::uint32_t i) const {
-    return std::launder(reinterpret_cast<T*>(base_ + front))[i];
-  }
-  std::uint32_t count() const { return count_; }
-
- private:
-  static constexpr std::size_t front = 4096;
-  std::size_t size() const { return front + std::size_t{count_} * sizeof(T); }
-
-  char* base_ = nullptr;
-  std::uint32_t count_ = 0;
-};
-
 // Safe for concurrent use; one file per process.
 class recorder {
  public:
-  static constexpr std::uint32_t room = 1 << 18;  // sparse: what is not used costs nothing
-
   recorder() = default;
-  explicit recorder(const std::string& path) : file_(path, room) {}
+  explicit recorder(const std::string& path) : file_(path) {}
 
   summary& head() const { return file_.head(); }
 
   void note(act what, std::uint64_t token = 0, std::int64_t until = 0, std::uint32_t order = 0) {
-    const std::uint32_t i = head().used.fetch_add(1);
-    if (i >= room) return;  // seen by events(): the record is then incomplete
-    event& e = file_[i];
-    e.at = now();
-    e.token = token;
-    e.until = until;
-    e.order = order;
-    e.what.store(what, std::memory_order_release);
+    file_.add(what, [&](event& e) {
+      e.at = now();
+      e.token = token;
+      e.until = until;
+      e.order = order;
+    });
   }
 
  private:
-  mapped<summary, event> file_;
+  torture::growing<summary, event, 1U << 18> file_;
 
   friend class history;
 };
@@ -147,16 +93,12 @@ class history {
   explicit history(const std::string& path) : record_(path) {}
 
   const summary& head() const { return record_.head(); }
-  bool complete() const { return head().used <= recorder::room; }
+  bool complete() const { return record_.file_.complete(); }
 
   std::vector<fact> events() const {
     std::vector<fact> all;
-    const std::uint32_t used = std::min<std::uint32_t>(head().used, recorder::room);
-    for (std::uint32_t i = 0; i < used; ++i) {
-      const event& e = record_.file_[i];
-      const act what = e.what.load(std::memory_order_acquire);
-      if (what != act::none) all.push_back({what, e.order, e.at, e.until, e.token});
-    }
+    record_.file_.for_each(
+        [&](act what, const event& e) { all.push_back({what, e.order, e.at, e.until, e.token}); });
     return all;
   }
 

@@ -4,6 +4,7 @@
 #include "demo/show.hpp"
 #include "demo/team.hpp"
 #include "failure.hpp"
+#include "torture/process.hpp"
 
 #include <afar/client.hpp>
 #include <afar/stock.hpp>
@@ -11,7 +12,6 @@
 #include <poll.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -20,28 +20,6 @@ namespace afar::cli::demo {
 namespace {
 
 volatile std::sig_atomic_t interrupted = 0;
-
-// A folder that is gone when the run is over.
-class temporary_folder {
- public:
-  temporary_folder() {
-    std::string pattern = std::filesystem::is_directory("/dev/shm") ? "/dev/shm/" : "/tmp/";
-    pattern += "afar-demo-XXXXXX";
-    if (!::mkdtemp(pattern.data()))
-      throw std::system_error(errno, std::generic_category(), pattern);
-    path_ = pattern;
-  }
-  temporary_folder(const temporary_folder&) = delete;
-  temporary_folder& operator=(const temporary_folder&) = delete;
-  ~temporary_folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
 
 // Kills about three times a second, pauses three holders, lets everybody rush for what is left.
 // Returns how long it took, in seconds.
@@ -92,9 +70,9 @@ place prepare(const std::string& folder, const std::string& url, std::int64_t un
 bool play(const options& wanted, const std::string& url) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP})
     std::signal(signal, [](int) { interrupted = 1; });
-  const temporary_folder folder;
+  const torture::temporary_folder folder{"afar-demo"};
   const place where = prepare(folder.path(), url, wanted.stock);
-  mapped<control, char> control{where.control(), 0};
+  torture::mapped<control, char> control{where.control(), 0};
 
   // All but a fifth is sold at a steady pace in the first four fifths of the time.
   const std::chrono::duration<double> between{wanted.seconds * wanted.workers /

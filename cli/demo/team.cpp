@@ -1,54 +1,22 @@
 #include "demo/team.hpp"
 
+#include "torture/process.hpp"
+
 #include <afar/fence.hpp>
 
-#include <poll.h>
-#include <spawn.h>
 #include <sys/wait.h>
 
 #include <csignal>
-#include <string_view>
 #include <utility>
-
-extern char** environ;
 
 namespace afar::cli::demo {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-// Polls `condition` every millisecond until it holds; false: not within `time`.
-template <class Condition>
-bool eventually(std::chrono::nanoseconds time, Condition condition) {
-  const auto end = afar::boot_clock::now() + time;
-  while (!condition()) {
-    if (afar::boot_clock::now() >= end) return false;
-    ::poll(nullptr, 0, 1);
-  }
-  return true;
-}
-
-bool has_ended(pid_t pid) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-         info.si_pid == pid;
-}
-
-bool has_stopped(pid_t pid) {
-  siginfo_t info{};
-  return ::waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG) == 0 &&
-         info.si_pid == pid;
-}
-
-// As the system wants argument and environment lists.
-std::vector<char*> pointers_to(std::vector<std::string>& words) {
-  std::vector<char*> out;
-  out.reserve(words.size() + 1);
-  for (std::string& word : words) out.push_back(word.data());
-  out.push_back(nullptr);
-  return out;
-}
+using torture::eventually;
+using torture::has_ended;
+using torture::has_stopped;
 
 }  // namespace
 
@@ -65,19 +33,11 @@ team::~team() {
 }
 
 team::member team::start(std::uint32_t worker, std::uint32_t life) const {
-  std::vector<std::string> words{"afar",
-                                 "demo-worker",
-                                 where_.folder,
-                                 std::to_string(worker),
-                                 std::to_string(life),
-                                 std::to_string(between_orders_.count())};
-  std::vector<std::string> settings{"AFAR_URL=" + where_.url};
-  for (char** one = environ; *one; ++one)
-    if (!std::string_view{*one}.starts_with("AFAR_URL=")) settings.emplace_back(*one);
   member m{worker, life, 0, never, history{where_.record(worker, life)}};
-  const int error = ::posix_spawn(&m.pid, "/proc/self/exe", nullptr, nullptr,
-                                  pointers_to(words).data(), pointers_to(settings).data());
-  if (error != 0) throw std::system_error(error, std::generic_category(), "posix_spawn");
+  m.pid = torture::start_process("/proc/self/exe",
+                                 {"afar", "demo-worker", where_.folder, std::to_string(worker),
+                                  std::to_string(life), std::to_string(between_orders_.count())},
+                                 where_.url);
   return m;
 }
 

@@ -96,7 +96,7 @@ class employee {
 
   const std::uint32_t worker_;
   const std::uint32_t life_;
-  mapped<control, char> control_;
+  torture::mapped<control, char> control_;
   recorder record_;
   afar::fence fence_;
   int protected_;

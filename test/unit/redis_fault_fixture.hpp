@@ -3,11 +3,11 @@
 
 #include "support/engines.hpp"
 #include "support/errors.hpp"
-#include "support/fault_proxy.hpp"
 #include "support/patience.hpp"
 #include "support/redis_server.hpp"
 #include "support/renewed_lease.hpp"
 #include "support/waiting.hpp"
+#include "torture/fault_proxy.hpp"
 
 #include <afar/afar.hpp>
 
@@ -19,6 +19,10 @@
 #include <string>
 
 namespace afar::test {
+
+using torture::fault_proxy;
+using torture::mishap;
+using torture::way;
 
 class redis_fault_test : public ::testing::Test {
  protected:

@@ -1,6 +1,7 @@
-#include "support/fault_proxy.hpp"
+#include "torture/fault_proxy.hpp"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -11,12 +12,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <optional>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
 
-namespace afar::test {
+namespace afar::torture {
 namespace {
 
 constexpr std::size_t most_going = std::size_t{1} << 20;  // then the sender has to wait
@@ -54,10 +56,19 @@ std::optional<std::size_t> end_of(const std::string& text, std::size_t at) {
 
 }  // namespace
 
-fault_proxy::fault_proxy(std::uint16_t server)
-    : server_(server),
-      listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+fault_proxy::fault_proxy(std::uint16_t server) : fault_proxy("127.0.0.1", server) {}
+
+fault_proxy::fault_proxy(const std::string& host, std::uint16_t port)
+    : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &wanted, &found) != 0)
+    throw std::runtime_error{"no host " + host};
+  std::memcpy(&server_, found->ai_addr, found->ai_addrlen);
+  server_size_ = found->ai_addrlen;
+  ::freeaddrinfo(found);
   sockaddr_in at = loopback(0);
   socklen_t size = sizeof at;
   if (::bind(listener_, reinterpret_cast<sockaddr*>(&at), sizeof at) != 0 ||
@@ -98,6 +109,16 @@ void fault_proxy::strike(mishap what, std::vector<std::string> texts, int nth) {
 bool fault_proxy::struck() const {
   const std::lock_guard lock{m_};
   return struck_;
+}
+
+void fault_proxy::lose_answers(int times) {
+  const std::lock_guard lock{m_};
+  to_lose_ = times;
+}
+
+int fault_proxy::lost() const {
+  const std::lock_guard lock{m_};
+  return lost_;
 }
 
 void fault_proxy::delay(std::chrono::milliseconds d) {
@@ -187,9 +208,10 @@ void fault_proxy::run() {
 void fault_proxy::accept_one() {
   const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (client < 0) return;
-  const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in to = loopback(server_);
-  if (::connect(server, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
+  const int server = ::socket(server_.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval patience{2, 0};  // a server that is away must not hold up the others' connections
+  ::setsockopt(server, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
+  if (::connect(server, reinterpret_cast<const sockaddr*>(&server_), server_size_) != 0) {
     ::close(server);
     ::close(client);
     return;
@@ -210,6 +232,11 @@ void fault_proxy::read(link& l, direction& d) {
   if (n == 0) {
     d.read_end = true;
     return;
+  }
+  if (&d == &l.down && to_lose_ > 0) {
+    --to_lose_;
+    ++lost_;
+    return end(l, false);
   }
   d.unframed.append(bytes, static_cast<std::size_t>(n));
   try {
@@ -283,4 +310,4 @@ void fault_proxy::end(link& l, bool with_reset) {
   }
 }
 
-}  // namespace afar::test
+}  // namespace afar::torture

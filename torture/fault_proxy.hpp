@@ -1,7 +1,9 @@
-// A TCP proxy on the loopback device that stands between a client and a server that speaks Redis's
-// protocol, and does to their connections what networks do. Nothing it does is random: a test says
-// which answer is lost. Bytes that are not that protocol (TLS) pass, but have no requests to strike.
+// A TCP proxy on the loopback device that stands between a client and a server, and does to their
+// connections what networks do. Nothing it does is random: who uses it says which answer is lost. It
+// knows Redis's protocol; bytes of others (ZooKeeper's, TLS) pass, but have no requests to strike.
 #pragma once
+
+#include <sys/socket.h>
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +13,7 @@
 #include <thread>
 #include <vector>
 
-namespace afar::test {
+namespace afar::torture {
 
 enum class way : std::uint8_t { to_server, to_client };
 
@@ -24,7 +26,8 @@ enum class mishap : std::uint8_t {
 
 class fault_proxy {
  public:
-  explicit fault_proxy(std::uint16_t server);
+  explicit fault_proxy(std::uint16_t server);                // on the loopback device
+  fault_proxy(const std::string& host, std::uint16_t port);  // throws std::runtime_error
   fault_proxy(const fault_proxy&) = delete;
   fault_proxy& operator=(const fault_proxy&) = delete;
   ~fault_proxy();
@@ -37,6 +40,11 @@ class fault_proxy {
   // not count: that request has done nothing, and comes again.
   void strike(mishap, std::vector<std::string> texts, int nth = 1);
   bool struck() const;  // the strike has happened
+
+  // What servers send next, `times` times, is lost and its connection with it: who asked cannot know
+  // whether it was done.
+  void lose_answers(int times);
+  int lost() const;  // so far
 
   void delay(std::chrono::milliseconds);  // every byte that comes from now on, both ways
 
@@ -84,7 +92,8 @@ class fault_proxy {
   void wake() const;
   bool matches(const std::string& request) const;
 
-  const std::uint16_t server_;
+  sockaddr_storage server_{};
+  socklen_t server_size_ = 0;
   std::uint16_t port_ = 0;
   int listener_ = -1;
   int wake_ = -1;  // eventfd
@@ -96,9 +105,11 @@ class fault_proxy {
   std::vector<std::string> texts_;
   int nth_ = 0;  // matching answers until the strike; 0: none is due
   bool struck_ = false;
+  int to_lose_ = 0;
+  int lost_ = 0;
   bool closing_ = false;
 
   std::thread thread_;
 };
 
-}  // namespace afar::test
+}  // namespace afar::torture

@@ -1,0 +1,294 @@
+#include "torture/check.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace afar::torture {
+namespace {
+
+double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
+
+std::string who(const belief& b) {
+  return fmt::format("worker {}.{} with token {}", b.worker, b.life, b.token);
+}
+
+// Sorted, without overlaps.
+std::vector<span_of_time> merged(std::vector<span_of_time> all) {
+  std::ranges::sort(all, {}, &span_of_time::from);
+  std::vector<span_of_time> out;
+  for (const span_of_time& s : all)
+    if (!out.empty() && s.from <= out.back().to)
+      out.back().to = std::max(out.back().to, s.to);
+    else
+      out.push_back(s);
+  return out;
+}
+
+// How much of [from, to) these spans cover.
+std::int64_t covered(const std::vector<span_of_time>& spans, std::int64_t from, std::int64_t to) {
+  std::int64_t sum = 0;
+  for (const span_of_time& s : spans)
+    sum += std::max<std::int64_t>(0, std::min(s.to, to) - std::max(s.from, from));
+  return sum;
+}
+
+}  // namespace
+
+void check_overlaps(const object& o, const std::vector<belief>& held, findings& out) {
+  struct point {
+    std::int64_t at;
+    bool begins;
+    const belief* b;
+  };
+  std::vector<point> points;
+  for (const belief& b : held) {
+    if (b.to <= b.from) continue;  // it was over before the caller heard of it
+    points.push_back({b.from, true, &b});
+    points.push_back({b.to, false, &b});
+  }
+  std::ranges::sort(points, {}, [](const point& p) { return std::pair{p.at, p.begins}; });
+  std::uint64_t weight = 0;
+  std::set<const belief*> now;
+  for (const point& p : points) {
+    if (!p.begins) {
+      weight -= p.b->weight;
+      now.erase(p.b);
+      continue;
+    }
+    weight += p.b->weight;
+    if (weight > o.capacity())
+      out.push_back({"one holder at a time", p.b->object, p.at,
+                     fmt::format("{} got it while {} held it", who(*p.b),
+                                 now.empty() ? "nobody" : who(**now.begin()))});
+    now.insert(p.b);
+  }
+}
+
+// A grant whose request began after another was answered has the larger token, and no two share one.
+void check_tokens(const object&, const std::vector<belief>& held, findings& out) {
+  std::vector<belief> by_asking = held;
+  std::ranges::sort(by_asking, {}, &belief::asked);
+  std::uint64_t largest = 0;
+  std::size_t answered = 0;  // `held` is sorted by answers
+  std::set<std::uint64_t> seen;
+  for (const belief& b : by_asking) {
+    for (; answered < held.size() && held[answered].from < b.asked; ++answered)
+      largest = std::max(largest, held[answered].token);
+    if (b.token <= largest)
+      out.push_back({"tokens grow", b.object, b.from,
+                     fmt::format("{} came after token {}", who(b), largest)});
+    if (!seen.insert(b.token).second)
+      out.push_back({"tokens grow", b.object, b.from, fmt::format("{} had it twice", who(b))});
+  }
+}
+
+// Of a fair lock: who asked long before another is served first. "Long" is what it takes to stand in
+// line; while something was done to the run, anybody may have been thrown out of it.
+void check_order(const evidence& e, const object& o, const std::vector<belief>& held,
+                 findings& out) {
+  if (o.sort != sort::fair_mutex) return;
+  const belief* youngest = nullptr;
+  for (const belief& b : held) {
+    if (youngest && b.asked + e.slack < youngest->asked) {
+      const bool disturbed = std::ranges::any_of(e.incidents, [&](const incident& i) {
+        return i.from < b.from && i.to + e.crash_bound > b.asked;
+      });
+      if (!disturbed)
+        out.push_back({"first come, first served", b.object, b.from,
+                       fmt::format("{} had asked {:.0f} ms before {} and got it after it", who(b),
+                                   ms(youngest->asked - b.asked), who(*youngest))});
+    }
+    if (!youngest || b.asked > youngest->asked) youngest = &b;
+  }
+}
+
+namespace {
+
+// When somebody waited for the object who could have had it, merged.
+std::vector<span_of_time> waits(const evidence& e, std::uint16_t object) {
+  std::vector<span_of_time> all;
+  for (const life& l : e.lives) {
+    std::map<std::uint16_t, std::int64_t> since;  // by thread
+    for (const fact& f : l.facts) {
+      if (f.object != object) continue;
+      if (f.what == act::asked) since[f.thread] = f.at;
+      if (f.what != act::granted && f.what != act::gave_up) continue;
+      if (const auto at = since.find(f.thread); at != since.end()) {
+        all.push_back({at->second, f.at});
+        since.erase(at);
+      }
+    }
+  }
+  return merged(std::move(all));
+}
+
+}  // namespace
+
+// While somebody waits for what nobody holds, a grant comes soon: at once after a release, and when what
+// the dead had is free after the last thing that was done to the run.
+void check_wakes(const evidence& e, std::uint16_t object, const std::vector<belief>& held,
+                 findings& out) {
+  const auto wanted = waits(e, object);
+  std::int64_t free_at = 0;
+  std::size_t w = 0;
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    const belief& b = held[i];
+    if (i > 0 && b.from > free_at) {
+      while (w < wanted.size() && wanted[w].to < b.from) ++w;
+      if (w < wanted.size()) {
+        const std::int64_t from = std::max(free_at, wanted[w].from);
+        std::int64_t due = from + e.slack;
+        for (const incident& n : e.incidents)
+          if (n.from < b.from) due = std::max(due, n.to + e.crash_bound + e.slack);
+        if (b.from > due)
+          out.push_back({"nobody waits for nothing", object, b.from,
+                         fmt::format("free and wanted for {:.0f} ms, and {:.0f} ms late",
+                                     ms(b.from - from), ms(b.from - due))});
+      }
+    }
+    free_at = std::max(free_at, b.to);
+  }
+}
+
+void check_deadlines(const evidence& e, findings& out) {
+  constexpr std::int64_t grace = 100'000'000;
+  for (const life& l : e.lives) {
+    std::vector<span_of_time> stalls;
+    for (const fact& f : l.facts)
+      if (f.what == act::stalled) stalls.push_back({f.until, f.at});
+    for (const stop_made& s : e.stops)
+      if (s.worker == l.worker && s.life == l.number) stalls.push_back(s.when);
+    stalls = merged(std::move(stalls));
+    std::map<std::uint16_t, fact> asked;
+    for (const fact& f : l.facts) {
+      if (f.what == act::asked) asked[f.thread] = f;
+      if (f.what != act::granted && f.what != act::gave_up) continue;
+      const fact& a = asked[f.thread];
+      const std::int64_t late = f.at - a.until;
+      // Twice: when one thread of a process did not run, others had to wait for it.
+      if (late <= grace || late - 2 * covered(stalls, a.at, f.at + grace) <= grace) continue;
+      out.push_back({"deadlines hold", f.object, f.at,
+                     fmt::format("worker {}.{}: a call came back {:.0f} ms late", l.worker,
+                                 l.number, ms(late))});
+    }
+  }
+}
+
+void check_writes(const evidence& e, findings& out) {
+  std::map<std::uint64_t, std::uint64_t> largest;
+  for (const entry& line : e.writes) {
+    std::uint64_t& most = largest[line.object];
+    if (line.token < most)
+      out.push_back({"no stale write", static_cast<std::uint16_t>(line.object), 0,
+                     fmt::format("token {} wrote after {}", line.token, most)});
+    most = std::max(most, line.token);
+  }
+}
+
+// Additions of one are linearizable if no two saw the same value, who came after another's answer saw
+// more, and nothing is missing at the end but what may have happened.
+void check_counter(const evidence& e, std::uint16_t object, findings& out) {
+  struct change {
+    std::int64_t from, to, before;
+  };
+  std::vector<change> all;
+  std::int64_t doubtful = 0;
+  for (const life& l : e.lives) {
+    std::map<std::uint16_t, std::int64_t> begun;
+    for (const fact& f : l.facts) {
+      if (f.object != object) continue;
+      if (f.what == act::changing) begun[f.thread] = f.at;
+      if (f.what == act::changed) all.push_back({begun[f.thread], f.at, f.value});
+      if (f.what == act::unknown) ++doubtful;
+      if (f.what == act::changed || f.what == act::unknown) begun.erase(f.thread);
+    }
+    doubtful += static_cast<std::int64_t>(begun.size());  // killed in the middle
+  }
+  std::vector<change> by_answer = all;
+  std::ranges::sort(all, {}, &change::from);
+  std::ranges::sort(by_answer, {}, &change::to);
+  std::set<std::int64_t> seen;
+  std::int64_t most = -1;
+  std::size_t answered = 0;
+  for (const change& c : all) {
+    for (; answered < by_answer.size() && by_answer[answered].to < c.from; ++answered)
+      most = std::max(most, by_answer[answered].before);
+    if (c.before <= most)
+      out.push_back({"changes count once", object, c.to,
+                     fmt::format("saw {} after another had seen {}", c.before, most)});
+    if (!seen.insert(c.before).second)
+      out.push_back({"changes count once", object, c.to, fmt::format("two saw {}", c.before)});
+  }
+  const auto sure = static_cast<std::int64_t>(all.size());
+  const std::int64_t final = e.final_value.contains(object) ? e.final_value.at(object) : 0;
+  if (final < sure || final > sure + doubtful)
+    out.push_back({"changes count once", object, 0,
+                   fmt::format("{} at the end after {} additions and {} that may have happened",
+                               final, sure, doubtful)});
+}
+
+void check_stock(const evidence& e, std::uint16_t object, findings& out) {
+  std::int64_t told = 0;
+  for (const life& l : e.lives)
+    for (const fact& f : l.facts)
+      if (f.object == object && f.what == act::changed) told += f.value;
+  const std::int64_t taken = e.final_value.contains(object) ? e.final_value.at(object) : 0;
+  const std::int64_t sold = e.sold.contains(object) ? e.sold.at(object) : 0;
+  if (taken != sold || sold < told)
+    out.push_back(
+        {"changes count once", object, 0,
+         fmt::format("{} units taken for {} orders, of which {} were told", taken, sold, told)});
+}
+
+void check_words(const evidence& e, findings& out) {
+  static constexpr const char* texts[] = {"", "a deeper lock had another token",
+                                          "the depth was wrong", "valid again after a loss"};
+  for (const life& l : e.lives)
+    for (const fact& f : l.facts)
+      if (f.what == act::broke)
+        out.push_back({"told before taken", f.object, f.at,
+                       fmt::format("worker {}.{}, token {}: {}", l.worker, l.number, f.token,
+                                   texts[f.value])});
+}
+
+findings check(const evidence& e) {
+  findings out;
+  const std::vector<belief> all = beliefs(e);
+  for (std::uint16_t i = 0; i < e.objects.size(); ++i) {
+    const object& o = e.objects[i];
+    if (o.sort == sort::counter) check_counter(e, i, out);
+    if (o.sort == sort::stock) check_stock(e, i, out);
+    if (!o.is_lock()) continue;
+    std::vector<belief> held;
+    std::ranges::copy_if(all, std::back_inserter(held),
+                         [&](const belief& b) { return b.object == i; });
+    check_overlaps(o, held, out);
+    check_tokens(o, held, out);
+    check_order(e, o, held, out);
+    check_wakes(e, i, held, out);
+  }
+  check_deadlines(e, out);
+  check_writes(e, out);
+  check_words(e, out);
+  std::stable_sort(out.begin(), out.end(),
+                   [](const violation& a, const violation& b) { return a.at < b.at; });
+  return out;
+}
+
+findings take_outside(const evidence& e, findings& all) {
+  const auto is_outside = [&](const violation& v) {
+    return std::ranges::any_of(e.incidents, [&](const incident& i) {
+      if (!i.forgets) return false;
+      if (v.rule == "changes count once") return true;
+      return v.rule == "one holder at a time" && v.at > i.from && v.at < i.to + e.crash_bound;
+    });
+  };
+  findings out;
+  std::ranges::copy_if(all, std::back_inserter(out), is_outside);
+  std::erase_if(all, is_outside);
+  return out;
+}
+
+}  // namespace afar::torture

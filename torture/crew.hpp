@@ -1,0 +1,86 @@
+// The worker processes of a run: starts them, kills and stops them, keeps their records.
+#pragma once
+
+#include "torture/plan.hpp"
+#include "torture/record.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace afar::torture {
+
+inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
+
+// One process, from its start to its end.
+struct life {
+  std::uint32_t worker = 0;
+  std::uint32_t number = 0;  // how often this worker was started before
+  std::vector<fact> facts;
+  std::int64_t death = never;  // a stamp before the kill was sent
+};
+
+struct span_of_time {
+  std::int64_t from = 0;
+  std::int64_t to = 0;
+};
+
+// A process that did not run.
+struct stop_made {
+  std::uint32_t worker = 0;
+  std::uint32_t life = 0;
+  span_of_time when;
+};
+
+class crew {
+ public:
+  crew(const plan&, std::uint64_t seed);  // starts all workers
+  crew(const crew&) = delete;
+  crew& operator=(const crew&) = delete;
+  ~crew();
+
+  // A worker of which a thread does `aim` at that moment, if one can be found soon; else any. Starts
+  // its successor. True: it was about that.
+  bool kill_one(doing aim);
+  // Stops such a worker; tick() lets it go on after `time`. False: none could be stopped.
+  bool stop_one(doing aim, std::chrono::milliseconds time);
+  void tick();  // lets go on who is due; replaces who ended by itself, which is a fault
+  void resume_all();
+  // After phase::stop. False: some did not end within that time and were killed.
+  bool dismiss(std::chrono::milliseconds);
+
+  std::uint64_t granted() const;
+  std::uint64_t refused() const;
+  std::uint32_t stopped_now() const;
+  std::uint32_t fallen() const { return fallen_; }  // ended by themselves
+  bool records_complete() const;
+  std::vector<life> lives() const;  // after dismiss()
+  const std::vector<stop_made>& stops() const { return stops_; }
+
+ private:
+  struct member {
+    std::uint32_t worker = 0;
+    std::uint32_t life = 0;
+    pid_t pid = 0;
+    std::int64_t death = never;
+    std::int64_t resume_at = 0;  // 0: it runs
+    std::int64_t stopped_at = 0;
+    recorder record;
+  };
+  member start(std::uint32_t worker, std::uint32_t life) const;
+  void replace(member&);
+  member* find(doing aim);
+  void resume(member&);
+
+  const plan& plan_;
+  std::minstd_rand dice_;
+  std::vector<member> present_;
+  std::vector<member> past_;
+  std::vector<stop_made> stops_;
+  std::uint32_t fallen_ = 0;
+};
+
+}  // namespace afar::torture
