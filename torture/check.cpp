@@ -256,7 +256,7 @@ void check_words(const evidence& e, findings& out) {
 findings check(const evidence& e) {
   findings out;
   const std::vector<belief> all = beliefs(e);
-  for (std::uint16_t i = 0; i < e.objects.size(); ++i) {
+  for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(e.objects.size()); ++i) {
     const object& o = e.objects[i];
     if (o.sort == sort::counter) check_counter(e, i, out);
     if (o.sort == sort::stock) check_stock(e, i, out);
@@ -272,8 +272,7 @@ findings check(const evidence& e) {
   check_deadlines(e, out);
   check_writes(e, out);
   check_words(e, out);
-  std::stable_sort(out.begin(), out.end(),
-                   [](const violation& a, const violation& b) { return a.at < b.at; });
+  std::ranges::sort(out, {}, [](const violation& v) { return std::pair{v.at, v.text}; });
   return out;
 }
 

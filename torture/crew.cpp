@@ -150,6 +150,7 @@ bool crew::records_complete() const {
 
 std::vector<life> crew::lives() const {
   std::vector<life> all;
+  all.reserve(past_.size());
   for (const member& m : past_) all.push_back({m.worker, m.life, m.record.facts(), m.death});
   return all;
 }

@@ -268,7 +268,9 @@ bool fault_proxy::matches(const std::string& request) const {
 void fault_proxy::answer(link& l, std::string frame) {
   bool hit = false;
   if (!l.asked.empty()) {  // else a message of a subscription
-    hit = nth_ > 0 && matches(l.asked.front()) && !frame.starts_with("-NOSCRIPT") && --nth_ == 0;
+    const bool counts = nth_ > 0 && matches(l.asked.front()) && !frame.starts_with("-NOSCRIPT");
+    if (counts) --nth_;
+    hit = counts && nth_ == 0;
     l.asked.pop_front();
   }
   if (hit) {

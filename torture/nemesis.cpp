@@ -126,6 +126,7 @@ void nemesis::strike() {
 
 std::vector<std::pair<std::string, std::uint32_t>> nemesis::bites() const {
   std::vector<std::pair<std::string, std::uint32_t>> all;
+  all.reserve(faults_.size());
   for (const fault& f : faults_)
     all.emplace_back(f.name,
                      static_cast<std::uint32_t>(std::ranges::count_if(

@@ -226,7 +226,7 @@ class direction {
       if (i.fault.starts_with("kill ")) ++out_.kills;
       if (i.fault.starts_with("stop ") && i.bit) ++out_.stops;
     }
-    for (std::uint16_t i = 0; i < e.objects.size(); ++i) look_at(i);
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(e.objects.size()); ++i) look_at(i);
   }
 
   // What the engine says at the end, straight and undisturbed.
@@ -289,7 +289,7 @@ class direction {
       const auto at = inspect(client_, o.name);
       return at && (!at->holders.empty() || !at->waiters.empty());
     };
-    for (std::uint16_t i = 0; i < plan_.objects.size(); ++i) {
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(plan_.objects.size()); ++i) {
       const object& o = plan_.objects[i];
       if (o.is_lock() &&
           !eventually(nanoseconds{crash_bound() + 1'000'000'000}, [&] { return !in_use(o); }))

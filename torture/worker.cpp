@@ -358,7 +358,8 @@ int work(const std::string& folder, const std::string& url, std::uint32_t worker
       workplace here{todo, url, worker, life};
       std::jthread clock{[&](const std::stop_token& stop) { watch_the_clock(stop, here.record); }};
       std::vector<std::jthread> threads;
-      for (std::uint16_t t = 0; t < todo.threads; ++t)
+      threads.reserve(todo.threads);
+      for (std::uint16_t t = 0; t < static_cast<std::uint16_t>(todo.threads); ++t)
         threads.emplace_back([&, t] {
           hand me{here, t};
           while (orders.head().phase == phase::work) me.take_a_turn();
