@@ -88,11 +88,11 @@ TEST_F(zookeeper_holder, of_permits_or_on_another_engine_cannot_be_asked) {
 // multi(check): the write happens while the lock is held, or not at all.
 TEST_F(zookeeper_holder, writes_only_while_it_holds_by_a_check_of_its_node) {
   const std::string data = "/test/data." + name;
+  const hold mine = mutex(through, name).acquire();  // its folders come with it
   ASSERT_TRUE(raw.ask(ask::create(data, "old", node_mode::persistent)).ok());
   const auto write = [&](const std::string& node, const std::string& text) {
     return raw.ask(ask::multi({ask::check(node), ask::set(data, text)})).rc;
   };
-  const hold mine = mutex(through, name).acquire();
   const std::string node = zookeeper::node_of(through, mine);
   EXPECT_EQ(node, path("/" + nodes().front()));
   EXPECT_EQ(write(node, "mine"), ZOK);
