@@ -5,7 +5,8 @@
 //
 // The primitive and the client may be destroyed while an operation is under way; the execution
 // context must not: before it is, its run() must have returned for want of work (a handler that ran by
-// poll() or run_one() does not show that). Handlers run on their associated executor, never on a thread of afar.
+// poll() or run_one() does not show that). Handlers run on their associated executor, never on a thread
+// of afar.
 // Cancellation (any type) through the handler's cancellation slot ends the wait with errc::cancelled
 // and leaves nothing behind. Busy is no error here: all these calls wait.
 #pragma once

@@ -71,7 +71,10 @@ class key_words {
 // In microseconds. A token key that is older is renewed, with the server's clock: so it may be the
 // client's, as it was some time ago. The link puts a later moment there: what a server that was restarted
 // or promoted knows of tokens may be less than what was given out before we were connected.
-std::int64_t half_a_day_before(std::int64_t second) { return (second - 12 * 60 * 60) * 1'000'000; }
+// 16 digits also for a clock that was never set.
+std::int64_t half_a_day_before(std::int64_t second) {
+  return std::max<std::int64_t>((second - 12 * 60 * 60) * 1'000'000, 1'000'000'000'000'000);
+}
 
 // A thread mostly works for one client: its name is not written anew.
 void owner_word(std::string& out, const spi::owner_id& owner) {

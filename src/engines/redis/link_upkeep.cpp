@@ -113,10 +113,12 @@ void link::refused(const spi::status& why, bool hopeless) {
 
 namespace {
 
-// A replica may become the master, and forget what it had not heard, while we are connected.
+// Of 16 digits. A replica may become the master, and forget what it had not heard, while we are connected;
+// and what is no time of this age (2001 to 2255) is not believed.
 std::string moment_of(const server& s) {
+  constexpr std::int64_t oldest = 1'000'000'000'000'000;
   constexpr std::int64_t always_too_old = (std::int64_t{1} << 53) - 1;
-  const bool known = s.role == "master" && s.clock != 0;
+  const bool known = s.role == "master" && s.clock >= oldest && s.clock < always_too_old;
   return std::to_string(known ? s.clock : always_too_old);
 }
 
