@@ -48,12 +48,17 @@ int run(const options& o) {
                    {{"P11"}, zookeeper_one_thread},
                    {{"P12"}, zookeeper_many_callers},
                    {{"P13"}, zookeeper_one_lock},
+#ifdef AFAR_WITH_SQL
+                   {{"P14"}, mysql_alone},
+                   {{"P15"}, postgres_alone},
+#endif
                    {{"P8"}, uncontended},
                    {{"P8a"}, two_processes},
                    {{"P9"}, hand_off},
                    {{"P10"}, after_a_kill},
                    {{"P16"}, reentry},
-                   {{"threads"}, many_coroutines}};
+                   {{"threads"}, many_coroutines},
+                   {{"engines"}, engines}};
   fmt::print("{}\n{} rounds, {} s per contender\n\n", describe_machine(), o.rounds, o.seconds);
   std::fflush(stdout);
   report out{o.rounds};

@@ -11,7 +11,8 @@ namespace {
 [[noreturn]] void usage(int code) {
   std::fputs(
       "afar_bench [--rows P8,P9,...] [--rounds N] [--seconds S] [--kills N] [--json FILE]\n"
-      "  rows: P1 P2 cpu P3 P3a P4 P5 P6 P7 P16 (Redis), P8 P8a P9 P10 P16 threads (default: all)\n"
+      "  rows: P1 P2 cpu P3 P3a P4 P5 P6 P7 P16 (Redis), P11 P12 P13 (ZooKeeper), P14 P15 (SQL),\n"
+      "  P8 P8a P9 P10 P16 threads, engines (side by side); default: all\n"
       "  rounds: default 7; with fewer no goal counts as met\n"
       "  seconds: measured per contender and row, default 2.1\n",
       code == 0 ? stdout : stderr);

@@ -21,12 +21,15 @@ void redis_reentry(const options&, report&);           // P16
 void zookeeper_one_thread(const options&, report&);    // P11
 void zookeeper_many_callers(const options&, report&);  // P12
 void zookeeper_one_lock(const options&, report&);      // P13
+void mysql_alone(const options&, report&);             // P14
+void postgres_alone(const options&, report&);          // P15
 void uncontended(const options&, report&);             // P8
 void two_processes(const options&, report&);           // P8a
 void hand_off(const options&, report&);                // P9
 void after_a_kill(const options&, report&);            // P10
 void reentry(const options&, report&);                 // P16
 void many_coroutines(const options&, report&);         // threads
+void engines(const options&, report&);                 // engines
 
 // What the children do: `--child role arguments...`.
 using arguments = std::vector<std::string>;

@@ -1,5 +1,5 @@
 # AFAR_ENGINES -> AFAR_WITH_<NAME> variables and defines. A new engine adds its name here.
-set(known_engines memory embedded redis zookeeper)
+set(known_engines memory embedded redis zookeeper sql)
 set(AFAR_ENGINE_DEFINES)
 set(chosen_engines ${AFAR_ENGINES})
 if(chosen_engines STREQUAL "all")
@@ -11,5 +11,7 @@ foreach(engine IN LISTS chosen_engines)
   endif()
   string(TOUPPER ${engine} upper)
   set(AFAR_WITH_${upper} ON)
-  list(APPEND AFAR_ENGINE_DEFINES AFAR_WITH_${upper}=1)
+  if(NOT engine STREQUAL "sql")   # only the registry asks: see src/engines/CMakeLists.txt
+    list(APPEND AFAR_ENGINE_DEFINES AFAR_WITH_${upper}=1)
+  endif()
 endforeach()

@@ -7,9 +7,10 @@ export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export LC_ALL=C.UTF-8   # printf and sort must not depend on the user's language
 
 readonly BUILD_PACKAGES="g++ cmake ninja-build ccache pkg-config git
-  liblmdb-dev libhiredis-dev libzookeeper-mt-dev libssl-dev libasio-dev libfmt-dev libgtest-dev libgmock-dev libsqlite3-dev
-  libcli11-dev nlohmann-json3-dev"
-readonly TEST_PACKAGES="redis-server openssl zookeeper libslf4j-java"   # servers that the tests start, and their certificates
+  liblmdb-dev libhiredis-dev libzookeeper-mt-dev libmariadb-dev libpq-dev libssl-dev libasio-dev libfmt-dev libgtest-dev
+  libgmock-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev"
+# Servers that the tests start, and their certificates.
+readonly TEST_PACKAGES="redis-server openssl zookeeper libslf4j-java mariadb-server postgresql pgbouncer"
 readonly CLANG_PACKAGES="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19"
 readonly PEERS=${XDG_CACHE_HOME:-$HOME/.cache}/afar/peers   # other libraries that the interop tests talk to
 readonly JOBS=${AFAR_JOBS:-$(nproc)}
@@ -67,6 +68,7 @@ stage() {
   printf '\n== %s\n' "$name"
   "$@" || rc=$?
   stage_times+=("$(printf '%6.1f min  %s' "$(minutes $((SECONDS - start)))" "$name")")
+  printf '== %s: %.1f min, %.1f so far\n' "$name" "$(minutes $((SECONDS - start)))" "$(minutes "$SECONDS")"
   return "$rc"
 }
 

@@ -132,8 +132,14 @@ void fault_proxy::hold(way w) {
   wake();
 }
 
+void fault_proxy::hold_answers_from(int nth) {
+  const std::lock_guard lock{m_};
+  said_until_hold_ = nth;
+}
+
 void fault_proxy::heal() {
   const std::lock_guard lock{m_};
+  said_until_hold_ = 0;
   for (link& l : links_) l.up.held = l.down.held = false;
   wake();
 }
@@ -232,6 +238,10 @@ void fault_proxy::read(link& l, direction& d) {
   if (n == 0) {
     d.read_end = true;
     return;
+  }
+  if (&d == &l.up && said_until_hold_ > 0) {
+    --said_until_hold_;
+    if (said_until_hold_ == 0) l.down.held = true;
   }
   if (&d == &l.down && to_lose_ > 0) {
     --to_lose_;

@@ -51,6 +51,8 @@ class fault_proxy {
   // A black hole: what is sent that way over the connections of now is not lost, but does not arrive
   // before heal(), as on a network that is cut for a while. Connections made later are whole.
   void hold(way);
+  // Likewise, the answers over one connection from that to the nth thing that a client says from now on.
+  void hold_answers_from(int nth);
   void heal();
   bool waiting(way) const;  // something has been sent over a held connection
 
@@ -103,7 +105,8 @@ class fault_proxy {
   std::chrono::milliseconds delay_{0};
   mishap what_ = mishap::drop;
   std::vector<std::string> texts_;
-  int nth_ = 0;  // matching answers until the strike; 0: none is due
+  int nth_ = 0;              // matching answers until the strike; 0: none is due
+  int said_until_hold_ = 0;  // 0: no hold is due
   bool struck_ = false;
   int to_lose_ = 0;
   int lost_ = 0;

@@ -222,17 +222,22 @@ void core::session_lost() noexcept {
 
 // ---- closing ------------------------------------------------------------------------------------
 
-void core::enlist(const std::shared_ptr<wait_op>& op) {
+void core::enlist(wait_op& op) {
   {
     const std::lock_guard lock(ops_mutex_);
-    ops_.emplace(op.get(), op);
+    op.place_ = {.listed = true, .next = first_op_};
+    if (first_op_) first_op_->place_.previous = &op;
+    first_op_ = &op;
   }
-  if (closed()) op->close();  // close() may have looked before we were there
+  if (closed()) op.close();  // close() may have looked before we were there
 }
 
-void core::delist(const wait_op* op) noexcept {
+void core::delist(wait_op& op) noexcept {
   const std::lock_guard lock(ops_mutex_);
-  ops_.erase(op);
+  const auto [listed, previous, next] = std::exchange(op.place_, {});
+  if (!listed) return;
+  (previous ? previous->place_.next : first_op_) = next;
+  if (next) next->place_.previous = previous;
 }
 
 // In this order: what arrives is enlisted before it has arrived, and what is enlisted stays so until
@@ -240,7 +245,7 @@ void core::delist(const wait_op* op) noexcept {
 bool core::busy() noexcept {
   if (arrivals_.load() > 0 || releases_.load(std::memory_order_acquire) > 0) return true;
   const std::lock_guard lock(ops_mutex_);
-  return !ops_.empty();
+  return first_op_ != nullptr;
 }
 
 void core::close() noexcept {
@@ -248,8 +253,8 @@ void core::close() noexcept {
   std::vector<std::shared_ptr<wait_op>> ops;
   {
     const std::lock_guard lock(ops_mutex_);
-    for (const auto& [raw, weak] : ops_)
-      if (auto op = weak.lock()) ops.push_back(std::move(op));
+    for (wait_op* at = first_op_; at; at = at->place_.next)
+      if (auto op = at->weak_from_this().lock()) ops.push_back(std::move(op));
   }
   for (const auto& op : ops) op->close();
   for (const auto& h : watchdog_.all()) h->close_down();

@@ -122,8 +122,8 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   void release_begins() noexcept { releases_.fetch_add(1, std::memory_order_relaxed); }
   void release_ended() noexcept { releases_.fetch_sub(1, std::memory_order_release); }
   bool engine_closed() const noexcept { return engine_closed_.load(std::memory_order_acquire); }
-  void enlist(const std::shared_ptr<wait_op>&);  // told when the client closes
-  void delist(const wait_op*) noexcept;
+  void enlist(wait_op&);  // told when the client closes
+  void delist(wait_op&) noexcept;
   void expect_grant(const spi::owner_id&, const std::shared_ptr<wait_op>&);
   void forget_grant(const spi::owner_id&) noexcept;
 
@@ -153,7 +153,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   watchdog watchdog_;
 
   std::mutex ops_mutex_;
-  std::unordered_map<const wait_op*, std::weak_ptr<wait_op>> ops_;
+  wait_op* first_op_ = nullptr;  // a list, linked by wait_op::place_
   std::unordered_map<std::uint64_t, std::weak_ptr<wait_op>> grants_;  // by owner number
 
   std::mutex numbers_mutex_;

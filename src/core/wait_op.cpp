@@ -12,7 +12,10 @@ thread_local wait_op::answer_here* wait_op::attempting_ = nullptr;
 wait_op::wait_op(std::shared_ptr<core> c, const wait_machine::limits& l, std::stop_token stop)
     : core_(std::move(c)), machine_(l), stop_(std::move(stop)) {}
 
-wait_op::~wait_op() = default;
+// One that ended by an exception has not finished.
+wait_op::~wait_op() {
+  if (place_.listed) core_->delist(*this);
+}
 
 void wait_op::run(std::optional<first_answer> first, arrival arriving) {
   // Nobody else knows of it yet.
@@ -77,7 +80,7 @@ void wait_op::start(std::optional<first_answer> first, arrival arriving) {
 }
 
 wait_op::event wait_op::begin(std::optional<first_answer> first, arrival& arriving) {
-  core_->enlist(shared_from_this());
+  core_->enlist(*this);
   arriving.end();
   event e{.what = event::kind::start};
   if (first) {
@@ -246,7 +249,7 @@ void wait_op::finish() {
   over_ = true;
   if (timer_ != 0) timers::shared().cancel(std::exchange(timer_, 0));
   if (!watching_.empty()) core_->hub().unwatch(watching_, this);
-  core_->delist(this);
+  core_->delist(*this);
   report_once();
 }
 

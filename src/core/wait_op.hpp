@@ -151,6 +151,15 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     std::optional<first_answer> answer = {};
   };
   static thread_local answer_here* attempting_;
+
+  friend class core;
+  struct neighbours {  // in the core's list of what is under way; the core's mutex guards it
+    bool listed = false;
+    wait_op* previous = nullptr;
+    wait_op* next = nullptr;
+  };
+  neighbours place_;
+
   bool answered_here() const noexcept {
     return attempting_ != nullptr && attempting_->of == this && attempting_->answer;
   }

@@ -10,8 +10,9 @@
 namespace afar::detail {
 
 namespace {
-constexpr std::size_t largest_batch = 512;
-}
+constexpr std::size_t portion = 128;
+constexpr int portions_of_a_pace = 7'500;  // a hold is renewed three times in one: room for 320,000
+}  // namespace
 
 void watchdog::enter(hold_state& h, time_point sent) {
   const std::lock_guard lock(m_);
@@ -101,8 +102,25 @@ void watchdog::renew_all() {
 watchdog::time_point watchdog::next_event() const {
   auto next = busy_.empty() ? time_point::max() : busy_.begin()->first;
   for (const auto& l : lists_)
-    if (l.first) next = std::min(next, l.first->hook.due);
+    if (l.first) next = std::min(next, std::max(l.first->hook.due, l.rests_until));
   return next;
+}
+
+// What is due soon goes with this request: one tick for many holds.
+void watchdog::take_due(list& l, time_point now, std::vector<hold_state*>& into) {
+  if (now < l.rests_until) return;
+  const auto soon = l.pace / 20;
+  const auto horizon = l.renews ? now + soon : now;
+  // Who comes late (the process was stopped) has no time to lose.
+  const bool may_rest = l.renews && l.first && l.first->hook.due + soon > now;
+  std::size_t taken = 0;
+  for (auto* h = l.first; h && h->hook.due <= horizon; h = h->hook.next) {
+    if (may_rest && taken++ == portion) {
+      l.rests_until = now + std::chrono::nanoseconds{l.pace} / portions_of_a_pace;
+      return;
+    }
+    into.push_back(h);
+  }
 }
 
 void watchdog::tick(time_point now) {
@@ -110,11 +128,7 @@ void watchdog::tick(time_point now) {
   {
     const std::lock_guard lock(m_);
     std::vector<hold_state*> looked_at;
-    for (auto& l : lists_) {
-      // What is due soon goes with this request: one tick for many holds.
-      const auto horizon = l.renews ? now + l.pace / 20 : now;
-      for (auto* h = l.first; h && h->hook.due <= horizon; h = h->hook.next) looked_at.push_back(h);
-    }
+    for (auto& l : lists_) take_due(l, now, looked_at);
     for (auto at = busy_.begin(); at != busy_.end() && at->first <= now; ++at)
       looked_at.push_back(at->second);
     for (auto* h : looked_at) {
@@ -154,7 +168,7 @@ void watchdog::tick(time_point now) {
     if (auto* claim = h->prepare_renewal()) {
       claims.push_back(claim);
       asked.push_back(h);
-      if (claims.size() == largest_batch) send();
+      if (claims.size() == portion) send();
     }
   }
   send();

@@ -1,5 +1,6 @@
 // Renews what a client holds, and tells holders in time when it cannot. One tick for all holds, one
-// request for all that are due, earliest first.
+// request for all that are due, earliest first; very many go in portions, so that a server that does one
+// thing at a time has time for others.
 //
 // Fresh holds stand in lists by pace, so entering and leaving costs two pointers: in a list all are
 // renewed after the same time, so it is all but sorted by itself. What is due moves to a small ordered
@@ -44,9 +45,11 @@ class watchdog {
     bool renews = true;
     hold_state* first = nullptr;
     hold_state* last = nullptr;
+    time_point rests_until{};  // others' requests get in between
   };
   void append(hold_state&, time_point sent);
   void unlink(hold_state&) noexcept;
+  void take_due(list&, time_point now, std::vector<hold_state*>& into);
   void arm(time_point);  // m_ held
   time_point next_event() const;
 

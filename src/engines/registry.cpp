@@ -16,6 +16,9 @@
 #ifdef AFAR_WITH_ZOOKEEPER
 #include "engines/zookeeper/zookeeper.hpp"
 #endif
+#ifdef AFAR_WITH_SQL
+#include "engines/sql/sql.hpp"
+#endif
 
 #include <algorithm>
 #include <span>
@@ -39,6 +42,9 @@ constexpr std::string_view redis_options[] = {
 #endif
 #ifdef AFAR_WITH_ZOOKEEPER
 constexpr std::string_view zookeeper_options[] = {"layout", "paths", "session", "width"};
+#endif
+#ifdef AFAR_WITH_SQL
+constexpr std::string_view sql_options[] = {"bell", "ca", "cert", "connections", "galera", "key"};
 #endif
 
 // A new engine adds its line here.
@@ -68,6 +74,12 @@ constexpr scheme schemes[] = {
 #endif
 #ifdef AFAR_WITH_ZOOKEEPER
     {"zookeeper", open_zookeeper, zookeeper_options},
+#endif
+#ifdef AFAR_WITH_SQL
+    {"mysql", open_sql, sql_options},
+    {"mysqls", open_sql, sql_options},
+    {"postgresql", open_sql, sql_options},
+    {"postgresqls", open_sql, sql_options},
 #endif
     {{}, nullptr, {}},  // an array has at least one element
 };

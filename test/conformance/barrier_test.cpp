@@ -71,7 +71,7 @@ TEST_P(barriers, are_broken_for_the_others_when_one_gives_up) {
     return ec;
   });
   EXPECT_TRUE(has_waited(two));
-  EXPECT_FALSE(barrier(one, name, 3).arrive_and_wait_for(20ms));
+  EXPECT_FALSE(barrier(one, name, 3).arrive_and_wait_for(1s));
   EXPECT_EQ(waiter.get(), errc::broken);
 }
 
@@ -101,7 +101,10 @@ TEST_P(barriers, are_broken_for_the_others_when_a_client_closes) {
 }
 
 TEST_P(barriers, work_again_after_a_broken_round) {
-  EXPECT_FALSE(barrier(one, name, 2).arrive_and_wait_for(10ms));
+  {
+    const client leaver = connect();
+    EXPECT_FALSE(barrier(leaver, name, 2).arrive_and_wait_for(1s));  // it has come by then
+  }  // and has left now, also on a slow engine, where one that gives up may leave behind its caller
   in_parallel(2, [&](int i) {
     EXPECT_TRUE(barrier(i ? one : two, name, 2).arrive_and_wait_for(long_time));
   });

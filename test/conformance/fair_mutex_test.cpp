@@ -75,7 +75,7 @@ TEST_P(fair_mutexes, do_not_let_a_newcomer_overtake) {
 TEST_P(fair_mutexes, pass_over_a_waiter_that_gave_up) {
   const client three = connect();
   hold first = fair_mutex{one, name}.acquire();
-  auto gives_up = start([&] { return fair_mutex{two, name}.try_lock_for(30ms); });
+  auto gives_up = start([&] { return fair_mutex{two, name}.try_lock_for(300ms); });
   EXPECT_TRUE(has_waited(two));
   auto stays = start([&] { return fair_mutex(three, name).try_lock_for(long_time); });
   EXPECT_TRUE(has_waited(three));

@@ -154,7 +154,8 @@ TEST_P(shared_mutexes, work_with_the_guards_of_std) {
   {
     const std::shared_lock reader{mine};
     EXPECT_FALSE(theirs.try_lock());
-    const std::shared_lock other{theirs, 10ms};
+    // Long enough for one step; what the refused try left behind would last for longer.
+    const std::shared_lock other{theirs, slowness * 2s};
     EXPECT_TRUE(other.owns_lock());
   }
   const std::unique_lock writer{mine, long_time};

@@ -138,7 +138,7 @@ TEST_P(reservations, are_sold_out_like_everything_else) {
 TEST_P(reservations, count_as_the_buyers_share_until_they_come_back) {
   stock s{one, name};
   s.set(9, {.per_buyer = 2});
-  EXPECT_EQ(s.reserve(2, "first", "anna", 50ms), take_result::taken);
+  EXPECT_EQ(s.reserve(2, "first", "anna", 1s), take_result::taken);
   EXPECT_EQ(s.take(1, "second", "anna"), take_result::limit_reached);
   EXPECT_TRUE(eventually([&] { return s.take(2, "third", "anna") == take_result::taken; }));
 }

@@ -2,6 +2,7 @@
 
 #include "support/process.hpp"
 #include "support/redis_places.hpp"
+#include "support/sql_server.hpp"
 #include "support/zookeeper_server.hpp"
 
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iomanip>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -54,7 +56,11 @@ class run final : public ::testing::Environment {
     std::filesystem::remove_all(temp_, ignored);
     std::filesystem::remove_all(runtime_, ignored);
     redis_.reset();
+    // What a server wrote is half of the story of a failure, and its folder goes away.
+    if (::testing::UnitTest::GetInstance()->Failed())
+      for (const auto& [size, servers] : zookeeper_) std::cerr << servers->complaints();
     zookeeper_.clear();
+    databases_.clear();
   }
   const std::string& temp() const noexcept { return temp_; }
   std::size_t threads() const noexcept { return threads_; }
@@ -63,6 +69,12 @@ class run final : public ::testing::Environment {
     const std::lock_guard lock{mutex_};
     if (!redis_) redis_ = std::make_unique<redis_places>();
     return redis_->address(kind);
+  }
+  std::string sql(database kind) {
+    const std::lock_guard lock{mutex_};
+    auto& server = databases_[kind];
+    if (!server) server = std::make_unique<sql_server>(kind);
+    return server->address();
   }
 
   // So many of them, as one ensemble.
@@ -80,6 +92,7 @@ class run final : public ::testing::Environment {
   std::mutex mutex_;
   std::unique_ptr<redis_places> redis_;
   std::map<std::size_t, std::unique_ptr<zookeeper_server>> zookeeper_;
+  std::map<database, std::unique_ptr<sql_server>> databases_;
 };
 
 // gtest owns it; made before main, used from SetUp on.
@@ -118,6 +131,8 @@ std::string filled_in(std::string url) {
       url.replace(at, mark.size(), value());
   };
   fill("{temp}", [] { return this_run->temp(); });
+  fill("{mysql}", [] { return this_run->sql(database::mariadb); });
+  fill("{postgresql}", [] { return this_run->sql(database::postgresql); });
   for (const std::string_view kind : redis_places::kinds)
     fill("{" + std::string{kind} + "}", [&] { return this_run->redis(kind); });
   fill("{zookeeper}", [] { return this_run->zookeeper(1); });

@@ -1,6 +1,7 @@
 // The engines that the conformance suite runs over: those of AFAR_TEST_URLS (separated by spaces),
 // else all that can be had here. "{temp}" in a URL stands for a folder of this test run, "{redis}" and
-// the other words of support/redis_places.hpp, "{zookeeper}" and "{zookeeper3}" for the address of servers
+// the other words of support/redis_places.hpp, "{zookeeper}" and "{zookeeper3}", "{mysql}" and "{postgresql}"
+// for the address of servers
 // that it starts.
 #pragma once
 

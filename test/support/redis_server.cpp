@@ -100,13 +100,12 @@ void redis_server::start() {
   std::vector<char*> argv;
   for (std::string& w : words) argv.push_back(w.data());
   argv.push_back(nullptr);
-  // See clock_shim.cpp; its file is made before it looks.
-  std::string shim = "LD_PRELOAD=" AFAR_CLOCK_SHIM;
-  std::string clock = "AFAR_CLOCK=" + clock_file();
+  std::vector<std::string> own;
   std::vector<char*> environment;
   if (clock_ == wall_clock::its_own) {
     shift_clock({});
-    environment = {shim.data(), clock.data()};
+    own = own_clock{folder_}.environment();
+    for (std::string& o : own) environment.push_back(o.data());
   }
   for (char** e = environ; *e; ++e) environment.push_back(*e);
   environment.push_back(nullptr);
@@ -144,14 +143,6 @@ void redis_server::stop() noexcept {
   ::kill(pid_, SIGKILL);
   ::waitpid(pid_, nullptr, 0);
   pid_ = -1;
-}
-
-void redis_server::shift_clock(std::chrono::nanoseconds by) const {
-  const std::int64_t shift = by.count();
-  const int fd = ::open(clock_file().c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-  const bool written = fd >= 0 && ::pwrite(fd, &shift, sizeof shift, 0) == sizeof shift;
-  ::close(fd);
-  if (!written) throw std::runtime_error{"cannot set the clock of redis-server"};
 }
 
 void redis_server::suspend() noexcept { ::kill(pid_, SIGSTOP); }

@@ -2,6 +2,8 @@
 // own, stopped by its process id.
 #pragma once
 
+#include "support/own_clock.hpp"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -11,9 +13,6 @@
 #include <vector>
 
 namespace afar::test {
-
-// Its own can be set by shift_clock; it costs the server a little.
-enum class wall_clock : std::uint8_t { ours, its_own };
 
 class redis_server {
  public:
@@ -45,13 +44,12 @@ class redis_server {
   std::string ask(const std::vector<std::string>& words) const;
 
   // Sets its own wall clock that much before or behind ours, at once.
-  void shift_clock(std::chrono::nanoseconds) const;
+  void shift_clock(std::chrono::nanoseconds by) const { own_clock{folder_}.shift(by); }
 
  private:
   redis_server(std::vector<std::string> options, wall_clock, std::string sentinel);
   std::vector<std::string> command_line() const;
   bool answers() const;
-  std::string clock_file() const { return folder_ + "/clock"; }
 
   const std::vector<std::string> options_;
   const wall_clock clock_;

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stdexcept>
 #include <vector>
@@ -103,9 +104,30 @@ void zookeeper_proxy::cut() {
   wake();
 }
 
-void zookeeper_proxy::mend() {
+void zookeeper_proxy::stall() {
+  {
+    const std::lock_guard lock{m_};
+    stalled_ = true;
+  }
+  wake();
+}
+
+bool zookeeper_proxy::holds(const std::string& text) const {
   const std::lock_guard lock{m_};
-  cut_ = false;
+  return std::ranges::any_of(links_, [&](const link& l) {
+    char bytes[16'384];
+    const auto n = ::recv(l.client.fd, bytes, sizeof bytes, MSG_PEEK | MSG_DONTWAIT);
+    return n > 0 && std::string_view{bytes, static_cast<std::size_t>(n)}.find(text) !=
+                        std::string_view::npos;
+  });
+}
+
+void zookeeper_proxy::mend() {
+  {
+    const std::lock_guard lock{m_};
+    cut_ = stalled_ = false;
+  }
+  wake();
 }
 
 // The handshake and the closing in one write: the session moves to this connection and ends with it.
@@ -130,8 +152,8 @@ void zookeeper_proxy::run() {
       const std::lock_guard lock{m_};
       for (auto at = links_.begin(); at != links_.end();) {
         if (!at->over && !closing_) {
-          fds.push_back({at->client.fd, POLLIN, 0});
-          fds.push_back({at->server.fd, POLLIN, 0});
+          fds.push_back({stalled_ ? -1 : at->client.fd, POLLIN, 0});  // poll passes over -1
+          fds.push_back({stalled_ ? -1 : at->server.fd, POLLIN, 0});
           ++at;
           continue;
         }
@@ -148,8 +170,8 @@ void zookeeper_proxy::run() {
     std::size_t i = 2;
     for (link& l : links_) {
       if (i + 1 >= fds.size()) break;
-      if (fds[i].revents != 0 && !l.over) pump(l, true);
-      if (fds[i + 1].revents != 0 && !l.over) pump(l, false);
+      if (fds[i].revents != 0 && !l.over && !stalled_) pump(l, true);
+      if (fds[i + 1].revents != 0 && !l.over && !stalled_) pump(l, false);
       i += 2;
     }
     if (fds[0].revents != 0) accept_one();

@@ -38,8 +38,10 @@ class zookeeper_proxy {
   void strike(loses, zk_op, std::string text, int nth = 1);
   bool struck() const;
 
-  void cut();  // the connections of now; new ones are refused until mend()
+  void cut();    // the connections of now; new ones are refused until mend()
+  void stall();  // what comes now waits here: for mend(), or for cut(), with which it is lost
   void mend();
+  bool holds(const std::string& text) const;  // stalled: a request with it waits here
   // Ends the session of the last client that connected, as the server would when it expires.
   void end_session();
 
@@ -75,6 +77,7 @@ class zookeeper_proxy {
   int nth_ = 0;
   bool struck_ = false;
   bool cut_ = false;
+  bool stalled_ = false;
   bool closing_ = false;
   std::string session_;  // id and password, as the server gave them
 

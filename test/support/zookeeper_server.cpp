@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -58,6 +59,23 @@ std::string zookeeper_server::address() const {
   return all;
 }
 
+std::string zookeeper_server::complaints() const {
+  constexpr std::size_t most = 60;
+  std::string all;
+  for (std::size_t i = 0; i < all_.size(); ++i) {
+    std::deque<std::string> last;
+    std::ifstream in{folder(i) + "/log"};
+    for (std::string line; std::getline(in, line);) {
+      if (line.starts_with("\tat ")) continue;  // where in Java
+      last.push_back(line);
+      if (last.size() > most) last.pop_front();
+    }
+    all += "ZooKeeper " + address(i) + ":\n";
+    for (const std::string& line : last) all += "  " + line + "\n";
+  }
+  return all;
+}
+
 std::string zookeeper_server::folder(std::size_t i) const {
   return folder_ + "/" + std::to_string(i + 1);
 }
@@ -88,6 +106,8 @@ void zookeeper_server::launch(std::size_t i) {
                                  "-Dzookeeper.forceSync=no",
                                  "-Dzookeeper.extendedTypesEnabled=true",
                                  "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+                                 "-Dorg.slf4j.simpleLogger.showDateTime=true",
+                                 "-Dorg.slf4j.simpleLogger.dateTimeFormat=HH:mm:ss.SSS",
                                  "-cp",
                                  class_path,
                                  "org.apache.zookeeper.server.quorum.QuorumPeerMain",

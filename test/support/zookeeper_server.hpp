@@ -36,6 +36,8 @@ class zookeeper_server {
   // What the server answers to a word of four letters: "srvr", "mntr", "wchs" …
   std::string ask(const std::string& word, std::size_t i = 0) const;
   std::size_t leader() const;  // throws if there is none
+  // The last lines of what each of them wrote about errors.
+  std::string complaints() const;
 
  private:
   struct member {

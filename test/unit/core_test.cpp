@@ -275,17 +275,29 @@ TEST(core, renews_at_once_what_the_engine_may_have_forgotten) {
   h->end({});
 }
 
-TEST(core, renews_many_holds_with_few_requests) {
-  scripted s(900ms);
+std::vector<hold_ptr> hold_many(scripted& s, std::size_t many) {
   std::vector<hold_ptr> holds;
-  constexpr int many = 1'000;
-  for (int i = 0; i < many; ++i) {
+  for (std::size_t i = 0; i < many; ++i) {
     detail::claim_request r{.line = s.core->line(spi::kind::mutex, "n" + std::to_string(i))};
     s.core->start_acquire(std::move(r),
                           [&](const spi::status&, hold_ptr h) { holds.push_back(std::move(h)); });
-    s.grant(static_cast<std::uint64_t>(i) + 1);
+    s.grant(i + 1);
   }
-  ASSERT_EQ(holds.size(), static_cast<std::size_t>(many));
+  EXPECT_EQ(holds.size(), many);
+  return holds;
+}
+
+void end_all(scripted& s, std::vector<hold_ptr>& holds) {
+  for (auto& h : holds) {
+    h->end({});
+    s.confirm_release();
+  }
+}
+
+TEST(core, renews_many_holds_with_few_requests) {
+  scripted s(900ms);
+  constexpr std::size_t many = 1'000;
+  auto holds = hold_many(s, many);
   std::size_t renewed = 0, requests = 0;
   while (renewed < many) {
     auto r = s.engine->next(s.engine->renewals);
@@ -294,10 +306,24 @@ TEST(core, renews_many_holds_with_few_requests) {
     for (std::size_t i = 0; i < r.claims; ++i) r.each(i, {}, {.lease = 900ms});
   }
   EXPECT_LE(requests, 10U);
-  for (auto& h : holds) {
-    h->end({});
-    s.confirm_release();
+  end_all(s, holds);
+}
+
+// A server that does one thing at a time would have no time for others.
+TEST(core, renews_very_many_holds_in_portions_with_a_rest_between_them) {
+  scripted s(1h);  // a rest is half a second then
+  auto holds = hold_many(s, 300);
+  s.engine->host.in_doubt();
+  std::size_t renewed = 0;
+  for (const std::size_t portion : {128U, 128U, 44U}) {
+    auto r = s.engine->next(s.engine->renewals);
+    EXPECT_EQ(r.claims, portion);
+    EXPECT_EQ(s.engine->count(s.engine->renewals), 0U);
+    for (std::size_t i = 0; i < r.claims; ++i) r.each(i, {}, {.lease = 1h});
+    renewed += r.claims;
   }
+  EXPECT_EQ(renewed, holds.size());
+  end_all(s, holds);
 }
 
 TEST(core, repeats_a_change_under_its_number_and_numbers_a_new_attempt_anew) {

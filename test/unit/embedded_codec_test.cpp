@@ -1,8 +1,8 @@
-#include "engines/embedded/bytes.hpp"
-#include "engines/embedded/codec.hpp"
+#include "engines/bytes.hpp"
 #include "engines/embedded/envelope.hpp"
 #include "engines/embedded/failure.hpp"
 #include "engines/embedded/keys.hpp"
+#include "engines/records/codec.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 namespace afar::engines::embedded {
 namespace {
 
+using namespace records;
 using bytes = std::vector<std::byte>;
 using spi::time_point;
 using std::chrono::nanoseconds;

@@ -3,11 +3,11 @@
 // how often (200).
 #include "embedded_fixture.hpp"
 #include "engine_fixture.hpp"
-#include "engines/embedded/codec.hpp"
 #include "engines/embedded/envelope.hpp"
 #include "engines/embedded/environment.hpp"
 #include "engines/embedded/gate.hpp"
 #include "engines/embedded/past.hpp"
+#include "engines/records/codec.hpp"
 #include "support/patience.hpp"
 
 #include <fcntl.h>
@@ -24,6 +24,7 @@ namespace afar::test {
 namespace {
 
 using namespace engines::embedded;
+using namespace engines::records;
 
 constexpr std::size_t mutexes = 4;
 constexpr std::size_t workers = 4;

@@ -5,6 +5,7 @@
 #include <afar/client.hpp>
 #include <afar/mutex.hpp>
 
+#include <chrono>
 #include <future>
 #include <string>
 
@@ -177,11 +178,36 @@ TEST_F(redis_line, keeps_tokens_growing_when_everything_is_lost) {
   EXPECT_GT(ask(2).reply.token, before);
 }
 
+// Who reserves more than a million tokens a second runs ahead of the clock, by which old keys are known.
+TEST_F(redis_line, keeps_the_key_of_tokens_that_run_ahead_of_the_clock) {
+  const std::string key = "redisson_lock_token:{" + name + "}";
+  const auto tomorrow = [] {
+    const auto now = std::chrono::system_clock::now().time_since_epoch() + std::chrono::hours{24};
+    return std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  }();
+  const auto lasts_long = [&] {
+    return std::stoll(server->ask({"PTTL", key}).substr(1)) > 100'000'000;
+  };
+  const auto shorten = [&] { server->ask({"PEXPIRE", key, "60000"}); };
+  server->ask({"SET", key, std::to_string(tomorrow)});
+  shorten();
+  EXPECT_GT(ask(1).reply.token, static_cast<std::uint64_t>(tomorrow));
+  EXPECT_TRUE(lasts_long()) << "by who is granted at once";
+  ASSERT_FALSE(ask(2).reply.granted);
+  shorten();
+  release(*engine, 1, name);
+  EXPECT_EQ(holder(), 2U);
+  EXPECT_TRUE(lasts_long()) << "by a release that grants";
+}
+
 TEST_F(redis_line, renews_and_releases_when_the_server_is_full) {
   spi::claim a = claim_of(1, name);
   ASSERT_TRUE(acquire(*engine, a).reply.granted);
   ASSERT_FALSE(ask(2).reply.granted);
   server->ask({"CONFIG", "SET", "maxmemory", "1"});
+  const auto again = ask(2);
+  EXPECT_FALSE(again.status) << "who waits goes on waiting: " << again.status.detail;
+  EXPECT_FALSE(again.reply.granted);
   EXPECT_EQ(renewed(a).why, loss::none);
   EXPECT_EQ(acquire(*engine, 3, name + "/new").status.code, errc::no_room);
   EXPECT_EQ(release(*engine, 1, name).reply, release_reply::released);

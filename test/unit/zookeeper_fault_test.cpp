@@ -132,6 +132,20 @@ TEST_F(zookeeper_faults, CURATOR_678_a_release_under_connection_loss_leaves_no_o
   EXPECT_TRUE(mutex(other, name).try_acquire());
 }
 
+// It is removed when its lease is over, and its release has nothing left to do: but the connection breaks
+// before that removal has reached the server.
+TEST_F(zookeeper_faults, a_hold_whose_lease_ended_while_the_connection_broke_leaves_no_orphan) {
+  hold mine = mutex(through, name).acquire({.lease = 200ms, .renew = renewal::off});
+  proxy.stall();
+  ASSERT_TRUE(eventually([&] { return proxy.holds(name); })) << "its removal";
+  EXPECT_FALSE(mine.valid());
+  mine = {};
+  proxy.cut();
+  proxy.mend();
+  EXPECT_TRUE(mutex(other, name).try_acquire_for(long_time));
+  EXPECT_TRUE(eventually([&] { return nodes().empty(); }));
+}
+
 // Curator's DistributedAtomicLong counts twice here.
 TEST_F(zookeeper_faults, a_change_whose_answer_was_lost_counts_once) {
   counter c{through, name};
@@ -190,6 +204,20 @@ TEST_F(zookeeper_faults, a_waiter_outlives_the_folder_of_the_permits) {
   EXPECT_TRUE(eventually([&] { return raw.children(path("/locks")).empty(); }));
 }
 
+// The answers come after the caller has given up: its place in line is known only then, and must not
+// be turned into a permit any more, which nobody would give back while the session lives.
+TEST_F(zookeeper_faults, permits_of_one_that_gave_up_before_the_first_answer_are_not_taken) {
+  leased_semaphore mine{through, name, 1};
+  mine.acquire().release();  // the folders
+  proxy.stall();
+  std::error_code ec;
+  EXPECT_FALSE(mine.try_acquire_for(50ms, 1, {}, ec));
+  proxy.mend();
+  EXPECT_TRUE(leased_semaphore(other, name, 1).try_acquire_for(long_time));
+  EXPECT_TRUE(eventually([&] { return raw.children(path("/locks")).empty(); }));
+  EXPECT_TRUE(eventually([&] { return raw.children(path("/leases")).empty(); }));
+}
+
 TEST_F(zookeeper_faults, an_order_whose_answer_was_lost_is_taken_once) {
   stock shop{through, name};
   shop.set(10);
@@ -201,6 +229,18 @@ TEST_F(zookeeper_faults, an_order_whose_answer_was_lost_is_taken_once) {
 }
 
 // The C client says nothing while it is cut off; its holds are over all the same.
+// A server may sleep on an answer until something else is asked of it; here it just stands still.
+TEST_F(zookeeper_faults, ZOOKEEPER_4537_who_gets_no_answer_asks_for_something_else) {
+  counter at{through, name};
+  at.store(7);
+  proxy.strike(loses::request, zk_op::exists, "/");
+  server().suspend();
+  auto value = start([&] { return at.load(); });
+  EXPECT_TRUE(eventually([&] { return proxy.struck(); }));
+  server().resume();
+  EXPECT_EQ(value.get(), 7);
+}
+
 TEST_F(zookeeper_faults, a_holder_is_told_before_its_session_ends_at_a_server_that_stands_still) {
   const hold mine = mutex(through, name).acquire();
   const auto granted = boot_clock::now();

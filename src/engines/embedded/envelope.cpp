@@ -1,6 +1,6 @@
 #include "engines/embedded/envelope.hpp"
 
-#include "engines/embedded/bytes.hpp"
+#include "engines/bytes.hpp"
 #include "engines/embedded/failure.hpp"
 #include "engines/embedded/keys.hpp"
 

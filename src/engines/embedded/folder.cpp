@@ -1,6 +1,6 @@
 #include "engines/embedded/folder.hpp"
 
-#include "engines/embedded/bytes.hpp"
+#include "engines/bytes.hpp"
 #include "engines/embedded/failure.hpp"
 
 #include <dirent.h>

@@ -1,6 +1,6 @@
 #include "engines/embedded/keys.hpp"
 
-#include "engines/embedded/bytes.hpp"
+#include "engines/bytes.hpp"
 
 #include <cstring>
 

@@ -1,6 +1,6 @@
 #include "engines/embedded/ledger_book.hpp"
 
-#include "engines/embedded/bytes.hpp"
+#include "engines/bytes.hpp"
 #include "engines/embedded/failure.hpp"
 #include "engines/embedded/stored.hpp"
 

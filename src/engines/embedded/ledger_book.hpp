@@ -2,9 +2,9 @@
 // under keys of their own that begin with the ledger's number, so that a step touches few of them.
 #pragma once
 
-#include "engines/embedded/codec.hpp"
 #include "engines/embedded/environment.hpp"
 #include "engines/embedded/keys.hpp"
+#include "engines/records/codec.hpp"
 #include "engines/records/ledger.hpp"
 
 #include <cstdint>

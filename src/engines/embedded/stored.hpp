@@ -2,12 +2,12 @@
 // transaction. Only inside the gate.
 #pragma once
 
-#include "engines/embedded/codec.hpp"
 #include "engines/embedded/envelope.hpp"
 #include "engines/embedded/environment.hpp"
 #include "engines/embedded/keys.hpp"
 #include "engines/records/cells.hpp"
 #include "engines/records/claims.hpp"
+#include "engines/records/codec.hpp"
 
 #include <afar/spi/engine.hpp>
 
@@ -15,6 +15,9 @@
 #include <string_view>
 
 namespace afar::engines::embedded {
+
+using records::ledger_record;
+using records::order_record;
 
 template <class Record>
 constexpr family family_of = family::claims;

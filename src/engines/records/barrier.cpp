@@ -44,6 +44,7 @@ void arrive(claims& c, const spi::claim& a, const moment& m, spi::acquire_reply&
   if (mine != c.line.end()) {
     e.changed = true;
     mine->until = later(m.now, m.waiter_lease);
+    mine->session = m.session;
     if (a.queue) return;
     c.line.erase(mine);
     break_generation(c, m, e);

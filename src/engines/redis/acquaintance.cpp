@@ -24,6 +24,8 @@ bool too_old(std::string_view version) {
 spi::status refusal(const server& s, const target& to) {
   if (too_old(s.version))
     return {errc::unsupported, "is Redis " + s.version + "; needs 6.2 or later"};
+  if (s.bits == "32")  // its scripts cannot print a token
+    return {errc::unsupported, "is a Redis of 32 bits; needs one of 64"};
   const bool clustered = to.topology == topology::cluster;
   if (s.mode == "cluster" && !clustered)
     return {errc::unsupported, "is a server of a cluster; open it with redis+cluster://"};

@@ -107,6 +107,7 @@ spi::status understand(const std::vector<reply>& answers, server& s) {
   const std::string_view info = answers[2].text;
   s.run = info_field(info, "run_id");
   s.eviction = info_field(info, "maxmemory_policy");
+  s.bits = info_field(info, "arch_bits");
   s.memory = info_field(info, "maxmemory");
   s.clock = info_number(info, "server_time_usec").value_or(0);
   s.up_for = info_number(info, "uptime_in_seconds").value_or(0);

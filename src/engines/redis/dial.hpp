@@ -27,6 +27,7 @@ struct server {
   std::string run;       // a new one after every restart; empty: INFO is not allowed
   std::string eviction;  // maxmemory_policy; likewise
   std::string memory;    // maxmemory, in bytes; likewise
+  std::string bits;      // 64; likewise
   std::int64_t connection = 0;
   std::int64_t up_for = 0;       // seconds
   std::int64_t clock = 0;        // in microseconds, when it greeted us; 0: it does not tell

@@ -1,5 +1,6 @@
 #include "engines/redis/layout.hpp"
 
+#include <array>
 #include <charconv>
 
 namespace afar::engines::redis::layout {
@@ -92,17 +93,22 @@ std::string watchers_channel(spi::kind k, std::string_view name, bool announces)
 
 spi::owner_id owner_of(std::string_view text) {
   spi::owner_id id;
-  std::string hex;
-  for (const char c : text.substr(0, text.find(':')))
-    if (c != '-') hex += c;
-  if (hex.size() != 32 || text.find(':') == std::string_view::npos) return {};
+  const auto colon = text.find(':');
+  std::array<char, 32> hex;
+  std::size_t size = 0;
+  for (const char c : text.substr(0, colon)) {
+    if (c == '-') continue;
+    if (size == hex.size()) return {};
+    hex[size++] = c;
+  }
+  if (size != hex.size() || colon == std::string_view::npos) return {};
   const auto read = [](std::string_view digits, std::uint64_t& n, int base) {
     return std::from_chars(digits.data(), digits.data() + digits.size(), n, base).ec == std::errc{};
   };
-  const std::string_view all = hex;
+  const std::string_view all{hex.data(), hex.size()};
   const bool good = read(all.substr(0, 16), id.client_high, 16) &&
                     read(all.substr(16), id.client_low, 16) &&
-                    read(text.substr(text.find(':') + 1), id.number, 10);
+                    read(text.substr(colon + 1), id.number, 10);
   return good ? id : spi::owner_id{};
 }
 

@@ -79,7 +79,11 @@ void link::submit(std::unique_ptr<request> r) {
   }
   lingering_ = lingers(*r);
   send(std::move(r), false);
-  if (!lingering_) flush(l);
+  if (lingering_) return;
+  flush(l);
+  // What counts is how soon the caller comes back, not how long the system took to send: on a core that
+  // it shares with the server, that is the server's turn too.
+  if (released_at_ != none) released_at_ = boot_clock::now();
 }
 
 // Who takes and frees locks in a tight loop asks again before the server has seen the release. Both in

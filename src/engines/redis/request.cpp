@@ -8,7 +8,7 @@ void request::write_to(std::string& out, bool whole_script, std::string_view con
     if (whole_script)
       head.add("EVAL").add(code->text);
     else
-      head.add("EVALSHA").add(code->sha);
+      out += code->call;
   }
   out += words;
   if (moment_at == 0) return;

@@ -10,6 +10,7 @@ struct script {
   std::string_view name;
   std::string_view text;
   std::string_view sha;
+  std::string_view call;  // "EVALSHA <sha>", as the first two words of a command
 };
 
 namespace scripts {

@@ -18,7 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t most_recent = 1'024;
 constexpr spi::milliseconds dial_time = 2s;
 
 }  // namespace
@@ -85,8 +84,9 @@ void subscriber::redial() {
 }
 
 bool subscriber::told(std::string_view owner) {
+  const std::uint64_t number = layout::owner_of(owner).number;
   const std::lock_guard lock{m_};
-  return std::ranges::find(recent_, owner) != recent_.end();
+  return recent_[number % recent_.size()] == number;
 }
 
 // ---- the connection -----------------------------------------------------------------------------
@@ -263,10 +263,10 @@ void subscriber::hear_answer(const reply& r) {
 // "<owner> <token> <ms> <tokens for local hand-off>"; of a barrier zeros.
 void subscriber::hear_grant(std::string_view text) {
   const std::string_view owner = text.substr(0, text.find(' '));
+  const spi::owner_id who = layout::owner_of(owner);
   {
     const std::lock_guard lock{m_};
-    recent_.emplace_back(owner);
-    if (recent_.size() > most_recent) recent_.pop_front();
+    recent_[who.number % recent_.size()] = who.number;
   }
   std::uint64_t numbers[3] = {};
   const char* at = owner.data() + owner.size();
@@ -275,7 +275,7 @@ void subscriber::hear_grant(std::string_view text) {
     if (at < end) at = std::from_chars(at + 1, end, n).ptr;
   const auto [token, ms, more] = numbers;
   if (!pushes_ || token == 0) return up_.wake(owner_key(owner));
-  up_.granted(layout::owner_of(owner), token, token + more, spi::milliseconds{ms});
+  up_.granted(who, token, token + more, spi::milliseconds{ms});
 }
 
 void subscriber::answer(waiting who, const spi::status& s) {

@@ -18,7 +18,8 @@
 
 #include <asio/steady_timer.hpp>
 
-#include <deque>
+#include <array>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -93,8 +94,9 @@ class subscriber final : public beside, public std::enable_shared_from_this<subs
 
   std::mutex m_;
   std::shared_ptr<wire> line_;
-  int callers_ = 0;                 // to whom it is lent
-  std::deque<std::string> recent_;  // owners that were told of a grant
+  int callers_ = 0;  // to whom it is lent
+  // Owners that were told of a grant, by their numbers, which a client counts up.
+  std::array<std::uint64_t, 1024> recent_{};
 };
 
 }  // namespace afar::engines::redis

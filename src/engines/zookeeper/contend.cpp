@@ -45,6 +45,9 @@ class contention : public std::enable_shared_from_this<contention> {
         wanted.push_back(ask::sync(folder));
         wanted.push_back(ask::children(folder));
       } else {
+        s_->granted = s_->watched =
+            false;  // what was granted and lost before its caller knew is over
+        s_->gone = spi::loss::none;
         s_->in_doubt = true;
         creating_ = true;
         wanted.push_back(
@@ -142,7 +145,6 @@ class contention : public std::enable_shared_from_this<contention> {
     if (std::ranges::find(list.names, mine) == list.names.end()) {
       {
         const std::lock_guard lock{w_->m};
-        s_->granted = s_->watched = false;  // broken before its grant was known
         s_->node.clear();
         s_->guid = new_guid();
       }
@@ -204,18 +206,21 @@ void grant(const world_ptr& w, const standing_ptr& s, spi::milliseconds wanted,
   reply.lease = w->lease_of(wanted);
   {
     const std::lock_guard lock{w->m};
-    s->granted = true;
+    reply.granted = s->gone == spi::loss::none || s->kind == kind::barrier;  // that one is passed
+    if (reply.granted) s->granted = true;
     reply.token = reply.last_token = s->token;
   }
-  reply.granted = true;
+  // It had been granted before, and that lapsed while it was asked again.
+  if (!reply.granted) return p->give({errc::unknown_outcome, "its lease was over"});
   w->keep(s, reply.lease);
   p->give({}, std::move(reply));
 }
 
 void refuse(const world_ptr& w, const standing_ptr& s, const acquire_pledge& p, spi::status why) {
   w->remove_nodes(s, false, [w, s, p, why = std::move(why)](spi::status failed, bool) mutable {
+    if (p->given()) return;
     if (failed) return p->give(std::move(failed));  // the claim is released, or asks again
-    w->forget(s->owner);
+    w->forget(s);
     p->give(std::move(why));
   });
 }

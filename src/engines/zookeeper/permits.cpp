@@ -140,13 +140,15 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
     decide(read_contender(*me), line, got[in_leases].names.size(), limit != limit_);
   }
 
-  // Its node is gone and it has no permits: it was broken while it stood in line.
+  // Its node is gone and it has no permits: it was broken while it stood in line, or has lapsed before
+  // its grant was known.
   void start_over() {
     {
       const std::lock_guard lock{w_->m};
       s_->node.clear();
       s_->in_doubt = false;
-      s_->granted = false;
+      s_->granted = s_->watched = false;
+      s_->gone = spi::loss::none;
       s_->guid = new_guid();
     }
     begin();
@@ -187,6 +189,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
   }
 
   void take(bool tell_limit) {
+    if (p_->given()) return;  // nobody would have them
     std::vector<request> parts;
     {
       const std::lock_guard lock{w_->m};
@@ -238,7 +241,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
 void take_permits(const world_ptr& w, const standing_ptr& s, const spi::claim& a,
                   acquire_pledge p) {
   if (a.what.kind == kind::permits && (a.permits == 0 || a.permits > a.limit)) {
-    w->forget(s->owner);
+    w->forget(s);
     return p->give(
         {errc::bad_argument, std::to_string(a.permits) + " permits of " + std::to_string(a.limit)});
   }

@@ -1,4 +1,4 @@
-// Renewals and releases. A renewal asks the leader whether the session lives, once for the whole batch;
+// Renewals. One asks the leader whether the session lives, once for the whole batch;
 // the first renewal of a hold also sets a watch on its node, which tells at once when somebody breaks it
 // or asks for it back. Short holds pay nothing for that.
 #include "engines/zookeeper/failure.hpp"
@@ -120,32 +120,6 @@ void renew(const world_ptr& w, std::span<spi::claim* const> claims, spi::time_po
     });
   }
   for (const auto& [i, why] : gone) b->each(i, {}, {.why = why});
-}
-
-void release(const world_ptr& w, const spi::claim& a,
-             std::shared_ptr<pledge<spi::release_reply>> p) {
-  const standing_ptr s = w->find(a.owner);
-  if (!s) return p->give({}, spi::release_reply::gone);
-  bool search = false;
-  bool gone = false;
-  bool member = false;
-  {
-    const std::lock_guard lock{w->m};
-    gone = s->gone != spi::loss::none && !s->leaving;
-    search = s->in_doubt || s->leaving;
-    member = s->kind == spi::kind::barrier && !s->granted;
-    s->leaving = true;
-  }
-  if (gone) {
-    w->forget(a.owner);
-    return p->give({}, spi::release_reply::gone);
-  }
-  auto then = [w, s, p](spi::status failed, bool removed) {
-    if (!failed) w->forget(s->owner);
-    p->give(std::move(failed), removed ? spi::release_reply::released : spi::release_reply::gone);
-  };
-  if (member) return leave_barrier(w, s, std::move(then));
-  w->remove_nodes(s, search, std::move(then));
 }
 
 }  // namespace afar::engines::zookeeper

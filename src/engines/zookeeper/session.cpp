@@ -10,6 +10,13 @@
 
 namespace afar::engines::zookeeper {
 
+namespace {
+using namespace std::chrono_literals;
+constexpr auto least_patience = 20ms;  // for an answer
+constexpr auto most_patience = 200ms;
+constexpr auto patience_to_open = 1s;
+}  // namespace
+
 struct session::flight {
   std::vector<answer> answers;
   std::atomic<std::size_t> missing;
@@ -21,6 +28,7 @@ struct session::call {
   session& of;
   std::shared_ptr<flight> part_of;
   std::size_t index;
+  spi::time_point sent = boot_clock::now();
   std::vector<zoo_op_result_t> results = {};
   std::vector<std::string> created = {};
 };
@@ -81,15 +89,34 @@ zhandle_t* session::connect() {
   return made;
 }
 
+// Another session, which nobody uses: it makes the servers look at what they have to do (see look).
+zhandle_t* session::knock() {
+  const signals_off here;
+  return zk_.init(
+      to_.servers.c_str(), [](zhandle_t*, int, int, const char*, void*) {},
+      static_cast<int>(to_.session.count()), nullptr, nullptr, 0);
+}
+
 void session::open(spi::time_point by, const std::string& printable) {
   {
     const std::lock_guard alone{handle_mutex_};  // whoever is told of events finds the handle
     handle_ = connect();
   }
   if (!handle_) throw lock_error{errc::unavailable, printable, "no address of a server"};
+  std::vector<zhandle_t*> knocks;
   std::unique_lock lock{m_};
-  const auto left = std::max<std::chrono::nanoseconds>(by - boot_clock::now(), {});
-  opened_.wait_for(lock, left, [&] { return connected_ || refused_; });
+  for (auto now = boot_clock::now(); now < by && !connected_ && !refused_;) {
+    opened_.wait_for(lock, std::min<std::chrono::nanoseconds>(by - now, patience_to_open),
+                     [&] { return connected_ || refused_; });
+    now = boot_clock::now();
+    if (connected_ || refused_ || now >= by) break;
+    lock.unlock();
+    knocks.push_back(knock());
+    lock.lock();
+  }
+  lock.unlock();
+  for (zhandle_t* zh : knocks)
+    if (zh) zk_.close(zh);
   if (refused_) throw lock_error{errc::denied, printable, "the server refuses the login"};
   if (!connected_) throw lock_error{errc::unavailable, printable, "does not answer"};
 }
@@ -187,6 +214,7 @@ void session::send(const std::shared_ptr<flight>& f, std::size_t index, const re
     {
       const std::lock_guard lock{m_};
       calls_.insert(c);
+      if (!std::exchange(looking_, true)) look_again();
     }
     if (handle_) rc = submit(handle_, r, *c);
   }
@@ -267,11 +295,45 @@ void session::land(call* c, answer a) {
   {
     const std::lock_guard lock{m_};
     if (calls_.erase(c) == 0) return;
+    ++landed_;
+    const auto took = std::min(boot_clock::now() - c->sent, patience());
+    usual_ += (took - usual_) / 8;
   }
   const std::unique_ptr<call> ended{c};
   flight& f = *c->part_of;
   f.answers[c->index] = std::move(a);
   if (f.missing.fetch_sub(1) == 1) std::exchange(f.then, nullptr)(f.answers);
+}
+
+// A server of 3.6.0 to 3.8.0 may fall asleep on an answer (ZOOKEEPER-4537) until anything else is asked
+// of it, or committed: with few clients that takes as long as a client's silence may last. So who gets no
+// answer for a moment asks for something.
+void session::look() {
+  constexpr int most = 4;  // it may be a server that is gone
+  bool nothing_came = false;
+  {
+    const std::lock_guard lock{m_};
+    looking_ = !calls_.empty() && !closed_;
+    if (!looking_) return;
+    nothing_came = landed_ == seen_ && connected_ && knocks_ < most;
+    if (nothing_came) ++knocks_;
+    look_again();
+  }
+  if (nothing_came)
+    fly(ask::exists("/"), [this](std::vector<answer>&) {
+      const std::lock_guard lock{m_};
+      --knocks_;
+    });
+}
+
+// m_ held.
+void session::look_again() {
+  seen_ = landed_;
+  keeper_.at(boot_clock::now() + patience(), [this] { look(); });
+}
+
+std::chrono::nanoseconds session::patience() const noexcept {
+  return std::clamp<std::chrono::nanoseconds>(4 * usual_, least_patience, most_patience);
 }
 
 // libzookeeper forgets some of what is under way when a handle is closed (ZOOKEEPER-3868).

@@ -3,7 +3,8 @@
 //
 // Invariants
 //   1. Every flight lands exactly once, also when the handle is closed under it.
-//   2. A handle is closed by the engine's own thread or by close(), never by libzookeeper's threads,
+//   2. While anything is under way, somebody looks whether answers come (look).
+//   3. A handle is closed by the engine's own thread or by close(), never by libzookeeper's threads,
 //      and while nobody is inside a call of it.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include <afar/spi/engine.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
@@ -73,11 +75,15 @@ class session {
   void event(zhandle_t*, int state);
   void replace();
   zhandle_t* connect();
+  zhandle_t* knock();
   void send(const std::shared_ptr<flight>&, std::size_t, const request&);
   int submit(zhandle_t*, const request&, call&);
   int submit_multi(zhandle_t*, const request&, call&);
   void land(call*, answer);
   void land_rest();
+  void look_again();
+  void look();
+  std::chrono::nanoseconds patience() const noexcept;  // with the next answer
 
   const target to_;
   keeper& keeper_;
@@ -94,7 +100,12 @@ class session {
 
   std::mutex m_;
   std::condition_variable opened_;
-  std::unordered_set<call*> calls_;  // under way
+  std::unordered_set<call*> calls_;   // under way
+  std::uint64_t landed_ = 0;          // answers so far
+  std::uint64_t seen_ = 0;            // of them, at the last look
+  int knocks_ = 0;                    // under way
+  std::chrono::nanoseconds usual_{};  // how long an answer takes
+  bool looking_ = false;
 };
 
 }  // namespace afar::engines::zookeeper

@@ -24,6 +24,9 @@ void arrive(const world_ptr&, const standing_ptr&, const spi::claim&, acquire_pl
 
 void renew(const world_ptr&, std::span<spi::claim* const>, spi::time_point by, spi::renewed each);
 void release(const world_ptr&, const spi::claim&, std::shared_ptr<pledge<spi::release_reply>>);
+// For a step of this claim: what is given up by time is known to its release.
+acquire_pledge pledged_step(const world_ptr&, const standing_ptr&, spi::time_point by,
+                            spi::done<spi::acquire_reply>);
 // A member that leaves a barrier breaks it for the others.
 void leave_barrier(const world_ptr&, const standing_ptr&,
                    detail::function<void(spi::status, bool removed)> then);

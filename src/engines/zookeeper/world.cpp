@@ -30,6 +30,7 @@ void world::expired() noexcept {
       s.in_doubt = s.watched = false;
       at = s.leaving ? standings.erase(at) : std::next(at);
     }
+    strays.clear();
   }
   up.session_lost();
 }
@@ -75,9 +76,23 @@ standing_ptr world::find(const spi::owner_id& owner) {
   return at == standings.end() ? nullptr : at->second;
 }
 
-void world::forget(const spi::owner_id& owner) {
+bool world::knows(const standing_ptr& s) const {
+  const auto at = standings.find(s->owner);
+  return at != standings.end() && at->second == s;
+}
+
+void world::forget(const standing_ptr& s) {
   const std::lock_guard lock{m};
-  standings.erase(owner);
+  if (knows(s)) standings.erase(s->owner);
+  strays.erase(s);
+}
+
+void world::when_still(const standing_ptr& s, detail::function<void()> then) {
+  {
+    const std::lock_guard lock{m};
+    if (s->overdue > 0) return s->afterwards.push_back(std::move(then));
+  }
+  then();
 }
 
 spi::milliseconds world::lease_of(spi::milliseconds wanted) const {
@@ -99,23 +114,23 @@ void world::keep(const standing_ptr& s, spi::milliseconds lease) {
 void world::lapse(const standing_ptr& s) {
   const auto now = boot_clock::now();
   spi::time_point due;
+  bool search = false;
   {
     const std::lock_guard lock{m};
     due = s->lapses;
-    if (due <= now && s->granted) {
-      if (!standings.contains(s->owner)) return;
+    if (due <= now) {
+      s->lapses = {};
+      if (!s->granted || s->leaving || !knows(s)) return;
       s->gone = spi::loss::expired;
+      search = s->in_doubt;
+      strays.insert(s);
     }
   }
   if (due > now)
     return timer.at(due, [this, weak = std::weak_ptr{s}] {
       if (const auto there = weak.lock()) lapse(there);
     });
-  remove_nodes(s, false, [self = shared_from_this(), s](const spi::status& failed, bool) {
-    if (!failed) return;
-    const std::lock_guard lock{self->m};
-    s->leaving = true;
-  });
+  remove_stray(s, search);
 }
 
 std::uint64_t world::own_watch(const standing_ptr& s) {
@@ -229,18 +244,26 @@ void world::remove_nodes(const standing_ptr& s, bool search,
               });
 }
 
-// Releases that failed go on in the background until they are done.
+// Removals that failed go on in the background until they are done.
 void world::remove_strays() {
-  std::vector<standing_ptr> strays;
+  std::set<standing_ptr> all;
   {
     const std::lock_guard lock{m};
-    for (const auto& [owner, s] : standings)
-      if (s->leaving) strays.push_back(s);
+    all = strays;
   }
-  for (const standing_ptr& s : strays)
-    remove_nodes(s, true, [self = shared_from_this(), s](const spi::status& failed, bool) {
-      if (!failed) self->forget(s->owner);
+  for (const standing_ptr& s : all) remove_stray(s, true);
+}
+
+void world::remove_stray(const standing_ptr& s, bool search) {
+  when_still(s, [self = shared_from_this(), s, search] {
+    self->remove_nodes(s, search, [self, s](const spi::status& failed, bool) {
+      if (failed) return;
+      const std::lock_guard lock{self->m};
+      self->strays.erase(s);
+      // Who has lapsed is told so when it asks.
+      if (s->leaving && self->knows(s)) self->standings.erase(s->owner);
     });
+  });
 }
 
 }  // namespace afar::engines::zookeeper

@@ -2,7 +2,8 @@
 //
 // Rules
 //   1. A standing says what this client may have at the server: it is entered before the first
-//      request goes out, and removed when nothing can be left there.
+//      request goes out, and removed when nothing can be left there. What it has is removed for good
+//      only when no step of it is under way any more, which could make something new (release.cpp).
 //   2. Its fields are guarded by world::m; no call leaves the engine with m held.
 //   3. Nothing of an expired session is ever used again: a node counts only with its session.
 #pragma once
@@ -42,7 +43,10 @@ struct standing {
   bool in_doubt = false;  // there may be nodes with its guid that we do not know
   bool granted = false;
   bool watched = false;  // its own node
-  bool leaving = false;  // its release has failed; repeated when there is a connection
+  bool leaving = false;  // its release has begun
+  // Steps that still go on although their time was over and their caller was told so.
+  int overdue = 0;
+  std::vector<detail::function<void()>> afterwards = {};  // what waits for their end
   spi::loss gone = spi::loss::none;
   spi::time_point lapses = {};
   node_data says = {};
@@ -64,7 +68,9 @@ class world final : public session_events, public std::enable_shared_from_this<w
   // The claim's standing, made if there is none. Null: the name is no legal path.
   standing_ptr enter(const spi::claim&);
   standing_ptr find(const spi::owner_id&);
-  void forget(const spi::owner_id&);
+  void forget(const standing_ptr&);
+  // At once, or when the steps are over that may still make nodes of it. m not held.
+  void when_still(const standing_ptr&, detail::function<void()>);
 
   // What a grant or renewal just confirmed is good for. Two thirds of the session: a server other than
   // the leader tells it of living sessions only now and then, and one that was cut off from it
@@ -94,14 +100,19 @@ class world final : public session_events, public std::enable_shared_from_this<w
 
   std::mutex m;
   std::map<spi::owner_id, standing_ptr> standings;
+  // Whose nodes have to go: tried again with every connection until that is done, although the claim
+  // may be forgotten or have begun anew.
+  std::set<standing_ptr> strays;
   std::deque<std::pair<spi::owner_id, std::uint64_t>> evicted;  // by us, lately
   // By the folder of a barrier: a watch that rings when its "ready" is created.
   std::map<std::string, std::shared_ptr<std::atomic<bool>>> ready_bells;
 
  private:
+  bool knows(const standing_ptr&) const;  // m held
   void lapse(const standing_ptr&);
   void look_at_own(const standing_ptr&);
   void remove_strays();
+  void remove_stray(const standing_ptr&, bool search);
 };
 using world_ptr = std::shared_ptr<world>;
 

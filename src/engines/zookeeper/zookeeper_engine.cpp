@@ -67,7 +67,7 @@ void zookeeper_engine::acquire(spi::claim& a, spi::time_point by,
     if (!s) gone.why = spi::loss::expired;
     return done({}, std::move(gone));
   }
-  auto p = pledged(world_->timer, by, std::move(done));
+  auto p = pledged_step(world_, s, by, std::move(done));
   if (a.token != 0) return convert(world_, s, a, std::move(p));
   if (s->kind == spi::kind::permits) return take_permits(world_, s, a, std::move(p));
   if (s->kind == spi::kind::barrier) return arrive(world_, s, a, std::move(p));

@@ -3,12 +3,13 @@ local call, name, queue, tkey = redis.call, KEYS[1], KEYS[2], KEYS[3]
 if ARGV[3] ~= '0' and call('EXISTS', name, queue) == 0 then
   -- Nobody holds, nobody waits: all that follows costs more than this step, even if it only defines functions. Few words, few calls: this is most of what the server does.
   local last = call('INCRBY', tkey, ARGV[3])
-  if last < 1500000000000000 or last < tonumber(ARGV[4]) then  -- a new key, one that may end before long, or one of before a restart or a promotion, which may have forgotten the newest
+  local after = last - ARGV[4]
+  if after < 0 or last < 1500000000000000 or after > 86400000000 then  -- a new key, one that may end before long (also because its tokens run ahead of the clock), or one of before a restart or a promotion, which may have forgotten the newest
     local clock = call('TIME')
     last = math.max(clock[1] * 1000000 + clock[2] + ARGV[3], last)
-    call('SET', tkey, string.format('%.0f', last), 'PX', 172800000)
+    call('SET', tkey, string.format('%d', last), 'PX', 172800000)
   end
-  call('SET', name, ARGV[1] .. string.format(' %.0f ', last) .. ARGV[5], 'PX', ARGV[2])
+  call('SET', name, ARGV[1] .. string.format(' %d ', last) .. ARGV[5], 'PX', ARGV[2])
   return last
 end
 local clock = call('TIME')
@@ -19,24 +20,32 @@ local mode, mine, w, n, limit, channel, watchers = string.match(ARGV[6], '^(%a) 
 if ARGV[3] ~= '0' and w ~= '0' then
   -- One of the same kind holds it and nothing can be granted: a place in line, in few words again.
   local v = redis.pcall('GET', name)
-  local who, of = string.match(type(v) == 'string' and v or '', '^(%S+:%d+) %d+ %d+ (%a) ')
+  local who, newest, of = string.match(type(v) == 'string' and v or '', '^(%S+:%d+) (%d+) %d+ (%a) ')
   if of == kind and who ~= owner then
-    local q = call('HMGET', queue, owner, 'h', 'k', 'l')
+    local q = call('HMGET', queue, owner, 'h', 'k', 'l', 'n', 't')
     if not q[3] or (q[3] == kind and q[4] == limit) then
-      local left = call('PTTL', queue)
-      if left > -2 and left < tonumber(w) then call('PEXPIRE', queue, w) end  -- the first write: allowed at maxmemory
-      local seq, since = string.match(q[1] or '', '^(%d+) %d+ %d+ %a %d+ (%d+) ')
-      seq = seq or string.format('%.0f', call('HINCRBY', queue, 'n', 1))
       local now = math.floor(us / 1000)
-      call('HSET', queue, 'k', kind, 'l', limit, seq, owner, owner,
-        string.format('%s %.0f %s %s %s %s %s %s ', seq, now + w, w, mode, n, since or string.format('%.0f', now), more, channel) .. note)
-      if left == -2 then call('PEXPIRE', queue, w) end
+      local till, lasts = now + w, tonumber(q[6] or '0')  -- how long the key of the line lasts at least
+      if q[1] or lasts < till then  -- who stands in line already must not be refused at maxmemory
+        local left = call('PTTL', queue)
+        lasts = now + math.max(left, math.floor(w * 1.25))  -- seldom: not with every one that comes
+        if left > -2 then call('PEXPIRE', queue, lasts - now) end  -- the first write: allowed at maxmemory
+      end
+      local seq, since = string.match(q[1] or '', '^(%d+) %d+ %d+ %a %d+ (%d+) ')
+      local last = q[5] or '0'
+      if not seq then
+        seq = string.format('%d', last + 1)
+        last = seq
+      end
+      call('HSET', queue, 'k', kind, 'l', limit, 'n', last, 't', string.format('%d', lasts), seq, owner, owner,
+        string.format('%s %d %s %s %s %s %s %s ', seq, till, w, mode, n, since or string.format('%d', now), more, channel) .. note)
+      if not q[5] then call('PEXPIRE', queue, lasts - now) end
       local retry = math.floor(w / 3)
       if seq == (q[2] or '1') then  -- only the front watches the holder's clock
-        left = call('PTTL', name)
+        local left = call('PTTL', name)
         if left >= 0 and left + 1 < retry then retry = left + 1 end
       end
-      return {0, math.max(retry, 1), tonumber(call('GET', tkey) or '0')}
+      return {0, math.max(retry, 1), tonumber(newest)}
     end
   end
 end
@@ -106,9 +115,9 @@ end
 
 if place then stretch(queue, w) end
 local seq, since = string.match(place or '', '^(%d+) %d+ %d+ %a %d+ (%d+) ')
-seq = seq or string.format('%.0f', call('HINCRBY', queue, 'n', 1))
+seq = seq or string.format('%d', call('HINCRBY', queue, 'n', 1))
 call('HSET', queue, 'k', kind, 'l', text(limit), seq, owner, owner,
-  string.format('%s %.0f %d %s %d %s %d %s ', seq, now + w, w, mode, n, since or text(now), more, channel) .. note)
+  string.format('%s %d %d %s %d %s %d %s ', seq, now + w, w, mode, n, since or text(now), more, channel) .. note)
 if not place then stretch(queue, w) end
 head = nil  -- the queue may be a new one
 local t, last = advance(owner, lease)

@@ -45,7 +45,7 @@ local ww = w > 0 and w or 1000
 local seq, since = string.match(place or '', '^(%d+) %d+ %d+ b %d+ (%d+) ')
 seq = seq or text(call('HINCRBY', queue, 'n', 1))
 call('HSET', queue, 'k', 'b', 'l', ARGV[3], seq, owner, owner,
-  string.format('%s %.0f %d b 1 %s 0 %s ', seq, now + ww, ww, since or text(now), ARGV[4]) .. ARGV[5])
+  string.format('%s %d %d b 1 %s 0 %s ', seq, now + ww, ww, since or text(now), ARGV[4]) .. ARGV[5])
 stretch(queue, ww)
 line = generation()
 if #line < limit then return {0, math.max(math.floor(ww / 3), 1)} end

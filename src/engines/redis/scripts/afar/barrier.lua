@@ -3,7 +3,7 @@ local clock = call('TIME')
 local us = clock[1] * 1000000 + clock[2]
 local now = math.floor(us / 1000)
 
-local function text(n) return string.format('%.0f', n) end
+local function text(n) return string.format('%d', n) end
 
 local function stretch(key, ms)
   local left = call('PTTL', key)

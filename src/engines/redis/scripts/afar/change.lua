@@ -95,7 +95,7 @@ if client ~= '' then
       if at and now - at > 120000 then call('HDEL', cell, all[i]) end
     end
   end
-  call('HSET', cell, client, string.format('%.0f;%s%s,1,%s,%s,%s;', now, results, ARGV[9], existed, value, before))
+  call('HSET', cell, client, string.format('%d;%s%s,1,%s,%s,%s;', now, results, ARGV[9], existed, value, before))
 end
 if action == 'erase' then call('PEXPIRE', cell, 120000)
 elseif kind == 'l' and value == '0' then call('PEXPIRE', cell, 86400000)

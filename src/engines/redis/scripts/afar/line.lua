@@ -3,7 +3,7 @@ local now = math.floor(us / 1000)
 local held, used, holder = nil, 0, nil  -- how name is held: nil, x, s, p; permits or readers; the record of x
 local changed = false                   -- somebody became a holder or ceased to be one
 
-local function text(n) return string.format('%.0f', n) end
+local function text(n) return string.format('%d', n) end
 
 -- The first write of every refresh: PEXPIRE is allowed at maxmemory, and what follows it then is too.
 local function stretch(key, ms)
@@ -30,7 +30,7 @@ end
 
 -- An exclusive holder: its token is the last one less those that it may still hand on. (Lua's format cuts a note at a zero byte; .. does not.)
 local function record(owner, token, kind, since, last, note)
-  return string.format('%s %.0f %.0f %s %.0f ', owner, last, last - token, kind, since) .. note
+  return string.format('%s %d %d %s %d ', owner, last, last - token, kind, since) .. note
 end
 
 -- Replaces the exclusive holder's record, if it differs; its TTL stays.

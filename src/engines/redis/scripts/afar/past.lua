@@ -4,6 +4,6 @@ local function became(past, owner, w)
   local what = known and string.match(known, '^%a+')
   if what ~= 'passed' then return what == 'evicted' and -1 or 0 end
   stretch(past, w)
-  call('HSET', past, owner, (string.gsub(known, '%d+$', string.format('%.0f', now + w))))
+  call('HSET', past, owner, (string.gsub(known, '%d+$', string.format('%d', now + w))))
   return 1
 end

@@ -55,7 +55,7 @@ end
 
 local function return_due(most)
   if not exists then return end
-  for _, id in ipairs(call('ZRANGEBYSCORE', due, '-inf', string.format('(%.0f', now), 'LIMIT', 0, most)) do
+  for _, id in ipairs(call('ZRANGEBYSCORE', due, '-inf', string.format('(%d', now), 'LIMIT', 0, most)) do
     local state, n, _, who = find(id)
     if state == 'r' then give_back(id, state, n, who, 'e') else call('ZREM', due, id) end
   end
@@ -147,7 +147,7 @@ if action == 'take' or action == 'reserve' then
   bump('stock', minus(amount))
   local ends = '0'
   if wanted == 'r' then
-    ends = string.format('%.0f', now + tonumber(ARGV[6]))
+    ends = string.format('%d', now + tonumber(ARGV[6]))
     bump('reserved', amount)
     call('ZADD', due, ends, order)
   else

@@ -19,16 +19,16 @@ if mine then
   local now = math.floor(us / 1000)
   if till and tonumber(till) > now then
     call('HDEL', queue, head, to)  -- the first write: allowed at maxmemory, so that the grant after it is too
-    if head == q[2] then call('DEL', queue) else call('HSET', queue, 'h', string.format('%.0f', head + 1)) end
+    if head == q[2] then call('DEL', queue) else call('HSET', queue, 'h', string.format('%d', head + 1)) end
     -- A grant that nobody has confirmed is short: waiters that died together cost little more than one of them.
     local ms = math.min(w, math.max(till - now, math.floor(w / 4)))
     local last = call('INCRBY', tkey, more + 1)
-    if last < us - 43200000000 then  -- a new key, or one that may end before long
+    if math.abs(last - us) > 43200000000 then  -- a new key, or one that may end before long
       last = math.max(us + more, last)
-      call('SET', tkey, string.format('%.0f', last), 'PX', 172800000)
+      call('SET', tkey, string.format('%d', last), 'PX', 172800000)
     end
-    call('SET', name, to .. string.format(' %.0f %s %s %.0f ', last, more, q[3], now) .. note, 'PX', ms)
-    redis.pcall('PUBLISH', channel, to .. string.format(' %.0f %d %s', last - more, ms, more))
+    call('SET', name, to .. string.format(' %d %s %s %d ', last, more, q[3], now) .. note, 'PX', ms)
+    redis.pcall('PUBLISH', channel, to .. string.format(' %d %d %s', last - more, ms, more))
     if ARGV[2] then redis.pcall('PUBLISH', ARGV[2], '') end
     return 1
   end

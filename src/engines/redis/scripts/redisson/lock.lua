@@ -8,7 +8,7 @@ end
 -- Java sees its own lock: one field, count 1. The field afar means nothing to it, and goes with the key.
 local function take()
   local token, last = mint(tonumber(ARGV[5]))
-  call('HSET', name, owner, '1', 'afar', string.format('%.0f %s %.0f %.0f ', token, kind, now, last) .. note)
+  call('HSET', name, owner, '1', 'afar', string.format('%d %s %d %d ', token, kind, now, last) .. note)
   call('PEXPIRE', name, ARGV[3])
   tell()
   return {1, token, last}

@@ -64,7 +64,7 @@ if free >= n and not blocked then
       if not call('ZSCORE', due, permit(o, 1)) then call('HDEL', who, o) end
     end
   end
-  call('HSET', who, owner, string.format('%.0f %d %.0f ', token, n, now) .. note)
+  call('HSET', who, owner, string.format('%d %d %d ', token, n, now) .. note)
   stretch(who, lease)
   keep_count()
   if #ended > 0 and free > n then redis.pcall('PUBLISH', ARGV[6], free - n) end

@@ -42,7 +42,7 @@ local function waits(k, a)
   local place = call('HGET', places, owner)
   if not place then return false end
   stretch(places, w)
-  call('HSET', places, owner, string.format('%.0f %d ', now + w, w) .. string.match(place, '^%d+ %d+ (.*)$'))
+  call('HSET', places, owner, string.format('%d %d ', now + w, w) .. string.match(place, '^%d+ %d+ (.*)$'))
   if ARGV[a + 1] == 'f' then
     local score = call('ZSCORE', KEYS[k + 5], owner)
     if score and tonumber(score) < now + w then call('ZADD', KEYS[k + 5], text(now + w), owner) end

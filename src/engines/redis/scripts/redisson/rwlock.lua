@@ -12,7 +12,7 @@ local field = owner .. ':write'
 local function newest() return tonumber(call('GET', tkey) or '0') end
 
 local function put(key, token, last)
-  call('SET', key, string.format('%.0f %.0f %.0f ', token, now, last) .. note, 'PX', lease)
+  call('SET', key, string.format('%d %d %d ', token, now, last) .. note, 'PX', lease)
   return {1, token, last}
 end
 local function read(token)

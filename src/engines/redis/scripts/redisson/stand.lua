@@ -32,7 +32,7 @@ local function stand(owner, kind, limit, w, mode, n, note)
     call('RPUSH', list, owner)
   end
   call('HSET', places, 'k', kind, 'l', limit, owner,
-    string.format('%.0f %d %s %d %s %d ', now + w, w, mode, n, since or text(now), java) .. note)
+    string.format('%d %d %s %d %s %d ', now + w, w, mode, n, since or text(now), java) .. note)
   stretch(places, w)
   if timeouts then beat(owner, w, tonumber(java)) else stretch(list, w) end
 end

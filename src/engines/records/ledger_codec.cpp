@@ -1,7 +1,7 @@
-#include "engines/embedded/bytes.hpp"
-#include "engines/embedded/codec.hpp"
+#include "engines/bytes.hpp"
+#include "engines/records/codec.hpp"
 
-namespace afar::engines::embedded {
+namespace afar::engines::records {
 namespace {
 
 constexpr std::size_t head_bytes = 64;
@@ -98,10 +98,10 @@ bool decode(std::span<const std::byte> from, order_record& r) {
   const auto version = in.number<std::uint8_t>();
   const auto state = in.number<std::uint8_t>();
   in.skip(2);
-  if (version != 1 || state > static_cast<std::uint8_t>(records::order_state::expired)) in.fail();
+  if (version != 1 || state > static_cast<std::uint8_t>(order_state::expired)) in.fail();
   const auto buyer = in.number<std::uint16_t>();
   const auto id = in.number<std::uint16_t>();
-  r.order.state = static_cast<records::order_state>(state);
+  r.order.state = static_cast<order_state>(state);
   r.order.amount = in.number<std::int64_t>();
   r.order.expires = spi::time_point{spi::time_point::duration{in.number<std::int64_t>()}};
   r.order.buyer = in.text(buyer);
@@ -109,4 +109,4 @@ bool decode(std::span<const std::byte> from, order_record& r) {
   return !in.failed();
 }
 
-}  // namespace afar::engines::embedded
+}  // namespace afar::engines::records

@@ -10,7 +10,7 @@
 #include <span>
 #include <string_view>
 
-namespace afar::engines::embedded {
+namespace afar::engines {
 
 template <std::integral T>
 T load(const void* from) noexcept {
@@ -99,4 +99,4 @@ class byte_writer {
   std::byte* to_;
 };
 
-}  // namespace afar::engines::embedded
+}  // namespace afar::engines

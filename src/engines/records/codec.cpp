@@ -1,17 +1,12 @@
-#include "engines/embedded/codec.hpp"
+#include "engines/records/codec.hpp"
 
-#include "engines/embedded/bytes.hpp"
+#include "engines/bytes.hpp"
 
 #include <chrono>
 
-namespace afar::engines::embedded {
+namespace afar::engines::records {
 namespace {
 
-using records::cell_result;
-using records::eviction;
-using records::holder;
-using records::place;
-using records::verdict;
 using spi::time_point;
 
 constexpr std::size_t owner_bytes = 24;
@@ -148,7 +143,7 @@ void get(byte_reader& in, verdict& v) noexcept {
   in.skip(7);
 }
 
-void put(byte_writer& out, const records::past_hold& p) noexcept {
+void put(byte_writer& out, const past_hold& p) noexcept {
   out.number(p.session);
   out.number(p.token);
   put(out, p.since);
@@ -157,7 +152,7 @@ void put(byte_writer& out, const records::past_hold& p) noexcept {
   out.zeros(7);
 }
 
-void get(byte_reader& in, records::past_hold& p) noexcept {
+void get(byte_reader& in, past_hold& p) noexcept {
   p.session = in.number<std::uint64_t>();
   p.token = in.number<std::uint64_t>();
   p.since = get_time(in);
@@ -202,7 +197,7 @@ std::uint32_t count(const std::vector<T>& list) noexcept {
 
 }  // namespace
 
-std::size_t encoded_size(const records::claims& c) noexcept {
+std::size_t encoded_size(const claims& c) noexcept {
   std::size_t size = claims_head + c.holders.size() * holder_bytes + c.line.size() * place_bytes +
                      c.evictions.size() * eviction_bytes + c.verdicts.size() * verdict_bytes +
                      c.past_holds * past_bytes;
@@ -211,7 +206,7 @@ std::size_t encoded_size(const records::claims& c) noexcept {
   return size;
 }
 
-void encode(const records::claims& c, std::byte* to) noexcept {
+void encode(const claims& c, std::byte* to) noexcept {
   byte_writer out{to};
   out.number(static_cast<std::uint8_t>(c.kind));
   out.zeros(3);
@@ -231,7 +226,7 @@ void encode(const records::claims& c, std::byte* to) noexcept {
   for (std::uint32_t i = 0; i < c.past_holds; ++i) put(out, c.history[i]);
 }
 
-bool decode(std::span<const std::byte> from, records::claims& c) {
+bool decode(std::span<const std::byte> from, claims& c) {
   byte_reader in{from};
   c.kind = get_kind(in, spi::kind::mutex, spi::kind::election);
   in.skip(3);
@@ -255,11 +250,11 @@ bool decode(std::span<const std::byte> from, records::claims& c) {
 
 // ---- cells ------------------------------------------------------------------------------------
 
-std::size_t encoded_size(const records::cell& c) noexcept {
+std::size_t encoded_size(const cell& c) noexcept {
   return cell_head + c.results.size() * result_bytes;
 }
 
-void encode(const records::cell& c, std::byte* to) noexcept {
+void encode(const cell& c, std::byte* to) noexcept {
   byte_writer out{to};
   out.number(static_cast<std::uint8_t>(c.kind));
   out.number(static_cast<std::uint8_t>(c.exists));
@@ -271,7 +266,7 @@ void encode(const records::cell& c, std::byte* to) noexcept {
   for (const cell_result& r : c.results) put(out, r);
 }
 
-bool decode(std::span<const std::byte> from, records::cell& c) {
+bool decode(std::span<const std::byte> from, cell& c) {
   byte_reader in{from};
   c.kind = get_kind(in, spi::kind::counter, spi::kind::semaphore);
   c.exists = get_bool(in);
@@ -284,4 +279,4 @@ bool decode(std::span<const std::byte> from, records::cell& c) {
   return !in.failed();
 }
 
-}  // namespace afar::engines::embedded
+}  // namespace afar::engines::records

@@ -13,12 +13,12 @@
 #include <string>
 #include <string_view>
 
-namespace afar::engines::embedded {
+namespace afar::engines::records {
 
 // The head of a ledger, and the number under which its orders are stored.
 struct ledger_record {
   std::uint64_t number = 0;
-  records::ledger_head head;
+  ledger_head head;
 };
 
 // An order or a buyer, with the text of its key where the key holds only a hash of it.
@@ -27,21 +27,21 @@ struct order_record {
   records::order order;
 };
 
-std::size_t encoded_size(const records::claims&) noexcept;
-std::size_t encoded_size(const records::cell&) noexcept;
+std::size_t encoded_size(const claims&) noexcept;
+std::size_t encoded_size(const cell&) noexcept;
 std::size_t encoded_size(const ledger_record&) noexcept;
 std::size_t encoded_size(const order_record&) noexcept;
 
 // `to` has at least encoded_size() bytes; what lies behind them is left as it is.
-void encode(const records::claims&, std::byte* to) noexcept;
-void encode(const records::cell&, std::byte* to) noexcept;
+void encode(const claims&, std::byte* to) noexcept;
+void encode(const cell&, std::byte* to) noexcept;
 void encode(const ledger_record&, std::byte* to) noexcept;
 void encode(const order_record&, std::byte* to) noexcept;
 
 // False: damaged; the record is then unspecified. Bytes behind the record are ignored.
-bool decode(std::span<const std::byte>, records::claims&);
-bool decode(std::span<const std::byte>, records::cell&);
+bool decode(std::span<const std::byte>, claims&);
+bool decode(std::span<const std::byte>, cell&);
 bool decode(std::span<const std::byte>, ledger_record&);
 bool decode(std::span<const std::byte>, order_record&);
 
-}  // namespace afar::engines::embedded
+}  // namespace afar::engines::records

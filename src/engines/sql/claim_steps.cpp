@@ -1,0 +1,248 @@
+#include "engines/records/line.hpp"
+#include "engines/sql/attempts.hpp"
+#include "engines/sql/steps.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+namespace afar::engines::sql {
+namespace {
+
+using namespace std::chrono_literals;
+using spi::kind;
+
+constexpr std::size_t longest_note = 1'024;
+
+// In `claim::place`: others wait for the name, so a single statement will not do.
+constexpr std::string_view crowded = "crowded";
+
+records::moment moment_of(const row& r, std::uint64_t bell) {
+  records::moment m;
+  m.now = at_us(r.now_us);
+  m.calendar_us = static_cast<std::uint64_t>(r.now_us);
+  m.session = bell;
+  m.waiter_lease = waiter_lease;
+  m.patience = 1s;  // who is called comes over several threads of a machine that may be busy
+  return m;
+}
+
+news news_of(const records::effects& e, const records::claims& c,
+             const std::vector<records::place>& line_before) {
+  news n;
+  n.any = !e.call.empty();
+  n.shown = e.holders_changed;
+  if (e.call.size() == 1) n.called = e.call[0].text();
+  for (const spi::owner_id& owner : e.call)
+    for (const auto* line : {&c.line, &line_before}) {
+      const auto at = std::ranges::find(*line, owner, &records::place::owner);
+      if (at == line->end()) continue;
+      if (at->session != 0) n.bells.push_back(at->session);
+      break;
+    }
+  std::ranges::sort(n.bells);
+  n.bells.erase(std::unique(n.bells.begin(), n.bells.end()), n.bells.end());
+  return n;
+}
+
+enum class use : std::uint8_t { claims_it, looks_after_it };
+
+// Loads the claims of a name, applies `body` and stores what changed. What is in use as something else
+// has no claims; to claim it is wrong use.
+template <class Body, class Outrun>
+spi::status on_claims(const desk& d, const spi::resource& what, use wanted, std::uint64_t bell,
+                      Body body, Outrun outrun) {
+  const auto step = [&](const row& before, row& after, news& n) -> verdict {
+    const bool foreign = before.kind > static_cast<std::int64_t>(kind::election);
+    if (foreign && wanted == use::claims_it)
+      if (const auto used = used_as(before)) return {records::wrong_use(*used, {what.kind})};
+    records::claims c = claims_of(before);
+    const auto line = c.line;
+    records::effects e;
+    const records::moment m = moment_of(before, bell);
+    spi::status s = body(c, before.exists && before.kind != 0 && !foreign, m, e, after);
+    if (!e.changed) return {std::move(s)};
+    put_claims(after, c);
+    n = news_of(e, c, line);
+    return {std::move(s), true};
+  };
+  return on_row(d, what.name, step, outrun);
+}
+
+template <class Body>
+spi::status look_after(const desk& d, const spi::resource& what, std::uint64_t bell, Body body) {
+  return on_claims(d, what, use::looks_after_it, bell, std::move(body), [] {});
+}
+
+bool one_at_a_time(const spi::claim& c) {
+  return c.mode == spi::access::exclusive && !records::has_limit(c.what.kind);
+}
+
+// The common case in one statement: nobody has it, nobody waits, nobody watches.
+bool take(const desk& d, const spi::claim& c, spi::acquire_reply& reply) {
+  const std::string owner = c.owner.text();
+  const answer a = insistently(d, [&] {
+    return d.on.ask(statement::take, c.what.name, static_cast<std::int64_t>(c.what.kind),
+                    std::string_view{owner}, us_of(c.lease), std::int64_t{c.handoffs}, c.note,
+                    end_of(d));
+  });
+  if (a.rows.empty()) return false;
+  reply = {};
+  reply.granted = true;
+  reply.token = static_cast<std::uint64_t>(a.rows[0][0].number);
+  reply.last_token = reply.token + c.handoffs;
+  reply.lease = c.lease;
+  return true;
+}
+
+// Gets in line behind a single holder in one statement: who loads and stores is outrun, again and
+// again, by a client that takes and gives with one statement each.
+class newcomer {
+ public:
+  newcomer(const desk& d, const spi::claim& c, std::uint64_t bell) : d_(d), c_(c), bell_(bell) {}
+
+  // False: nobody else holds it alone, so everybody loads and stores.
+  bool join() {
+    if (joined_ || !c_.queue || c_.token != 0 || records::has_limit(c_.what.kind)) return joined_;
+    const std::string arrival = arrival_of(c_, bell_);
+    const std::string owner = c_.owner.text();  // may hold it: the answer to its take was lost
+    joined_ =
+        insistently(d_, [&] {
+          return d_.on.ask(statement::join, c_.what.name, static_cast<std::int64_t>(c_.what.kind),
+                           std::string_view{arrival}, end_of(d_), std::string_view{owner});
+        }).affected > 0;
+    return joined_;
+  }
+
+  // Behind join(): true if there is nothing to do but wait.
+  bool waits(spi::acquire_reply& reply, std::int64_t& rings) {
+    const row now = load(d_.on, c_.what.name);
+    records::claims all = claims_of(now);
+    const auto mine = records::of_owner(all.line, c_.owner);
+    if (mine == all.line.end() || mine->called != spi::time_point{}) return false;
+    const records::moment m = moment_of(now, bell_);
+    records::effects due;
+    records::sweep(all, m, due);
+    if (due.changed) return false;
+    reply = {};
+    reply.retry_after = records::retry_after(all, c_, m);
+    rings = now.rings;
+    return true;
+  }
+
+ private:
+  const desk& d_;
+  const spi::claim& c_;
+  const std::uint64_t bell_;
+  bool joined_ = false;
+};
+
+bool extend(const desk& d, const spi::claim& c) {
+  const std::string owner = c.owner.text();
+  return d.on.ask(statement::extend, c.what.name, std::string_view{owner}, us_of(c.lease),
+                  static_cast<std::int64_t>(c.token), c.note)
+             .affected > 0;
+}
+
+spi::renew_reply renew_one(const desk& d, const spi::claim& c) {
+  spi::renew_reply reply;
+  look_after(
+      d, c.what, d.ear.bell_now(),
+      [&](records::claims& r, bool, const records::moment& m, records::effects& e, const row&) {
+        reply = records::renew(r, c, m, e);
+        return spi::status{};
+      });
+  return reply;
+}
+
+}  // namespace
+
+spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
+  if (auto refused = check_name(c.what.name)) return refused;
+  if (c.note.size() > longest_note) return {errc::bad_argument, "a note has at most 1024 bytes"};
+  const bool fresh = c.token == 0 && c.place.empty();
+  if (fresh && one_at_a_time(c) && take(d, c, reply)) return {};
+
+  const std::uint64_t bell = c.queue ? d.ear.bell_soon() : 0;
+  const std::uint64_t heard = d.ear.rings_heard();
+  newcomer comes{d, c, bell};
+  std::int64_t rings = 0;
+  bool others = false;
+  const auto attempt = [&](records::claims& r, bool exists, const records::moment& m,
+                           records::effects& e, const row& now) {
+    if (!exists) {
+      const auto floor = r.last_token;
+      r = records::fresh_claims(c);
+      r.last_token = floor;
+    }
+    spi::status failed = records::acquire(r, c, m, reply, e);
+    others = !r.line.empty();
+    rings = now.rings + (e.call.empty() ? 0 : 1);
+    return failed;
+  };
+  spi::status s;
+  if (!fresh || !one_at_a_time(c) || !comes.join() || !comes.waits(reply, rings))
+    s = on_claims(d, c.what, use::claims_it, bell, attempt, [&] { comes.join(); });
+  const bool waits = !s && c.queue && !reply.granted && reply.why == spi::loss::none;
+  c.place = waits || others ? crowded : std::string_view{};
+  if (!waits) return s;
+  reply.watch_key = claim_key(c.owner, c.what.name);
+  d.ear.expect(reply.watch_key, rings, heard, bell);
+  return s;
+}
+
+spi::status release(const desk& d, const spi::claim& c, spi::release_reply& reply) {
+  d.ear.forget(claim_key(c.owner, c.what.name));
+  if (c.place.empty() && one_at_a_time(c)) {
+    const std::string owner = c.owner.text();
+    const answer a = insistently(
+        d, [&] { return d.on.ask(statement::give, c.what.name, std::string_view{owner}); });
+    reply = spi::release_reply::released;
+    if (a.affected > 0) return {};
+  }
+  return look_after(
+      d, c.what, 0,
+      [&](records::claims& r, bool, const records::moment& m, records::effects& e, const row&) {
+        reply = records::release(r, c.owner, m, e);
+        return spi::status{};
+      });
+}
+
+spi::status evict(const desk& d, const spi::resource& what, const spi::owner_id& owner,
+                  std::uint64_t token, spi::release_reply& reply) {
+  return look_after(
+      d, what, 0,
+      [&](records::claims& r, bool, const records::moment& m, records::effects& e, const row&) {
+        reply = records::evict(r, owner, token, m, e);
+        return spi::status{};
+      });
+}
+
+// Those that one statement can renew go in one transaction, because a commit costs more than all of
+// them; in the order of their names, so that two clients never wait for each other.
+void renew(const desk& d, std::span<spi::claim* const> claims,
+           std::span<spi::renew_reply> replies) {
+  std::vector<std::size_t> order(claims.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return claims[i]->what.name; });
+  std::vector<std::size_t> rest;
+  const auto all = [&] {
+    rest.clear();
+    for (const std::size_t i : order) {
+      const spi::claim& c = *claims[i];
+      if (c.place.empty() && one_at_a_time(c) && extend(d, c))
+        replies[i] = {.lease = c.lease};
+      else
+        rest.push_back(i);
+    }
+  };
+  insistently(d, [&] {
+    if (claims.size() == 1) return all();
+    transaction t{d.on};
+    all();
+    t.commit();
+  });
+  for (const std::size_t i : rest) replies[i] = renew_one(d, *claims[i]);
+}
+
+}  // namespace afar::engines::sql

@@ -1,0 +1,118 @@
+// The connections of one client for steps, and the queues in front of them. The threads are the crew's.
+//
+// Invariants (under mutex_)
+//   1. A step is in a queue or with one lane that has a connection. So a server that cannot be reached
+//      holds up nobody: attend() fails what is late in a queue.
+//   2. A lane that runs a step shows it. When the step is late attend() answers for it, and the lane
+//      goes on: to break a connection because of a short deadline would cost more than it saves. Only a
+//      step that is overdue for `overdue_after` gets its socket shut down, which ends the call of the
+//      client library. Lanes close sockets only when they no longer show them.
+//   3. A step of a claim does not begin while an earlier one of the same claim runs: a release must not
+//      overtake the acquire that was late.
+//   4. Renewals have a queue and a connection of their own, and go first. It is made when none of the
+//      others is idle: a lease must not wait for a connection to be made while there is one.
+//   5. The crew was called whenever a step could go. Who serves calls for the next before it begins.
+#pragma once
+
+#include "engines/sql/connection.hpp"
+#include "engines/sql/crew.hpp"
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace afar::engines::sql {
+
+inline constexpr spi::milliseconds overdue_after{2'000};
+
+class step {
+ public:
+  explicit step(spi::time_point t) noexcept : by(t) {}
+  step(const step&) = delete;
+  step& operator=(const step&) = delete;
+  virtual ~step() = default;
+
+  // Answers, unless that was done by fail() meanwhile.
+  virtual void perform(connection&) noexcept = 0;
+  // Any thread; answers, unless that was done before.
+  virtual void fail(const spi::status&) noexcept = 0;
+  // The claim it is a step of; {} if none.
+  virtual spi::owner_id claim() const noexcept { return {}; }
+
+  const spi::time_point by;
+};
+
+class lanes final : public crew::member, public std::enable_shared_from_this<lanes> {
+ public:
+  using dialer = std::function<std::unique_ptr<connection>(spi::time_point by)>;
+  enum class way : std::uint8_t { steps, renewals };
+
+  // `reconnected` is called when a connection was lost and another one made.
+  lanes(dialer, std::size_t most, std::function<void()> reconnected);
+
+  // The connection to begin with.
+  void start(std::unique_ptr<connection>);
+  void submit(std::shared_ptr<step>, way = way::steps);
+
+  // Fails what is queued, ends what runs, and waits for it; not longer than a second, because a client
+  // library that connects cannot be stopped.
+  void close() noexcept;
+
+ private:
+  struct lane {
+    std::shared_ptr<step> what = {};
+    int socket = -1;
+    bool late = false;
+    bool cut = false;
+  };
+  struct spare {
+    std::unique_ptr<connection> on = {};
+    spi::time_point since = {};
+  };
+  struct group {
+    std::size_t most = 1;
+    std::size_t open = 0;  // connections: spare, in use or being made
+    std::vector<spare> spares = {};
+    std::deque<std::shared_ptr<step>> queue = {};
+    bool dialing = false;
+    bool lost = false;  // a connection, and no other was made since
+    spi::time_point dial_at = {};
+  };
+  using lock_type = std::unique_lock<std::mutex>;
+
+  void serve() noexcept override;
+  spi::time_point attend(spi::time_point now) noexcept override;
+
+  bool can_go(group&);
+  void call_if_any_can_go();
+  crew::urgency urgency_of(const group&) const noexcept;
+  std::deque<std::shared_ptr<step>>::iterator ready(group&);
+  group& lender(group&);
+  std::unique_ptr<connection> take_connection(group&, lock_type&);
+  std::unique_ptr<connection> make_connection(group&, lock_type&);
+  void put_back(group&, std::unique_ptr<connection>, lock_type&);
+  void perform(const std::shared_ptr<step>&, connection&, lock_type&);
+  void fail_all(group&, const spi::status&, lock_type&);
+  std::vector<spare> long_unused(spi::time_point now);
+  spi::time_point next_unused() const;
+
+  const dialer dial_;
+  const std::function<void()> reconnected_;
+  crew& crew_ = crew::here();
+  crew::id member_ = 0;
+
+  std::mutex mutex_;  // guards everything below
+  group steps_;
+  group renewals_;
+  std::list<lane> running_;
+  std::size_t serving_ = 0;
+  std::condition_variable served_;
+  bool closed_ = false;
+};
+
+}  // namespace afar::engines::sql
