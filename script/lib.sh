@@ -50,14 +50,15 @@ peer_packages() {
   echo python3-redis libcurator-recipes-java libslf4j-java python3-kazoo
 }
 
+# configure <preset>: makes build/<preset>.
+configure() {
+  mkdir -p build
+  cmake --preset "$1" >"build/configure-$1.log" 2>&1 || { tail -n 20 "build/configure-$1.log" >&2; return 1; }
+}
+
 # build <preset> [target...]: configures and builds build/<preset>.
 build() {
-  local preset=$1
-  shift
-  mkdir -p build
-  cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 ||
-    { tail -n 20 "build/configure-$preset.log" >&2; return 1; }
-  cmake --build "build/$preset" -j "$JOBS" ${1:+--target "$@"}
+  configure "$1" && cmake --build "build/$1" -j "$JOBS" ${2:+--target "${@:2}"}
 }
 
 # stage <name> <command>...: runs it and remembers how long it took; returns its exit code.

@@ -129,6 +129,10 @@ class sleeping_waiter final : public spi::waiter {
  public:
   sleeping_waiter() = default;
   explicit sleeping_waiter(std::string key) : key_(std::move(key)) {}
+  sleeping_waiter(const sleeping_waiter&) = delete;
+  sleeping_waiter& operator=(const sleeping_waiter&) = delete;
+  // Whoever made it ready may not have left yet.
+  ~sleeping_waiter() { const std::lock_guard lock{mutex_}; }
   std::string_view key() const noexcept override { return key_; }
   bool ready() const noexcept override { return ready_.load(); }
   void park_until(spi::time_point t) noexcept override {
@@ -138,16 +142,21 @@ class sleeping_waiter final : public spi::waiter {
   }
   void notify() noexcept override {
     const std::lock_guard lock{mutex_};
-    notified_ = true;
-    wakes_.notify_all();
+    wake();
   }
   void make_ready() {
+    const std::lock_guard lock{mutex_};
     ready_.store(true);
-    notify();
+    wake();
   }
   bool parked() const { return parked_.load(); }
 
  private:
+  void wake() {
+    notified_ = true;
+    wakes_.notify_all();
+  }
+
   const std::string key_;
   std::atomic<bool> ready_{false};
   std::atomic<bool> parked_{false};
