@@ -1,5 +1,7 @@
 #include "core/wait_machine.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -58,6 +60,7 @@ wait_machine::action wait_machine::refused(attempted a, time_point now) {
   if (!limits_.waits) return give_up(errc::timed_out, now);
   if (now >= limits_.deadline) return give_up(errc::timed_out, now);
   retry_at_ = later(now, std::min(a.retry_after.value_or(limits_.poll), limits_.poll));
+  if (AFAR_MUTANT("core.poll.off")) retry_at_ = limits_.deadline;
   if (a.watch_key == watch_key_) return sleep();
   watch_key_ = std::move(a.watch_key);
   state_ = state::watching;
@@ -76,7 +79,7 @@ wait_machine::action wait_machine::on_watch(const spi::status& s, bool recheck, 
     retry_at_ = std::min(retry_at_, later(now, milliseconds{20}));
     return sleep();
   }
-  return recheck ? begin_attempt() : sleep();
+  return recheck && !AFAR_MUTANT("core.watch.no_second_look") ? begin_attempt() : sleep();
 }
 
 wait_machine::action wait_machine::sleep() {

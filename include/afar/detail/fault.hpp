@@ -2,6 +2,9 @@
 // Compiled in only with AFAR_FAULTS; otherwise the macro is nothing and the name is not evaluated.
 //
 // The environment says what happens: AFAR_FAULT=<name>:<kill|stop>[:<nth>], on the nth pass (1).
+//
+// And planted bugs: if (AFAR_MUTANT("records.release.any_owner")) ..., chosen by AFAR_MUTANT=<name>; never
+// more than one. script/mutants shows that the tests find each of them.
 #pragma once
 
 #ifdef AFAR_FAULTS
@@ -60,12 +63,22 @@ inline void fault_point(std::string_view name) {
   ::kill(::getpid(), plan.signal);
 }
 
+inline bool mutant(std::string_view name) {
+  static const std::string& chosen = *[] {
+    const char* text = std::getenv("AFAR_MUTANT");
+    return new std::string{text == nullptr ? "" : text};
+  }();
+  return chosen == name;
+}
+
 }  // namespace afar::detail
 
 #define AFAR_FAULT(name) ::afar::detail::fault_point(name)
+#define AFAR_MUTANT(name) ::afar::detail::mutant(name)
 
 #else
 
 #define AFAR_FAULT(name) static_cast<void>(0)
+#define AFAR_MUTANT(name) false
 
 #endif

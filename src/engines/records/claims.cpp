@@ -5,6 +5,8 @@
 #include "engines/records/line.hpp"
 #include "engines/records/wrong_use.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 
 namespace afar::engines::records {
@@ -42,6 +44,7 @@ spi::status adopt(claims& c, const spi::claim& a, effects& e) {
 
 void new_token(claims& c, holder& h, const spi::claim& a, const moment& m) {
   h.token = std::max(c.last_token + 1, m.calendar_us);
+  if (AFAR_MUTANT("records.token.counts_only")) h.token = c.last_token + 1;
   c.last_token = h.last_token = h.token + a.handoffs;
 }
 
@@ -175,9 +178,13 @@ spi::status acquire(claims& c, const spi::claim& a, const moment& m, spi::acquir
 spi::renew_reply renew(claims& c, const spi::claim& a, const moment& m, effects& e) {
   clean(c, m, e);
   spi::renew_reply reply{.lease = a.lease};
-  const auto h = of_owner(c.holders, a.owner);
+  auto h = of_owner(c.holders, a.owner);
   const auto p = of_owner(c.line, a.owner);
   const auto v = of_owner(c.verdicts, a.owner);
+  if (AFAR_MUTANT("records.renew.revives") && h == c.holders.end() && c.holders.empty()) {
+    h = c.holders.emplace(h);
+    h->owner = a.owner;
+  }
   if (h != c.holders.end()) {
     h->until = later(m.now, a.lease);
     h->renewed = m.now;
@@ -202,7 +209,8 @@ spi::renew_reply renew(claims& c, const spi::claim& a, const moment& m, effects&
 spi::release_reply release(claims& c, const spi::owner_id& owner, const moment& m, effects& e) {
   clean(c, m, e);
   const auto mine = [&](const auto& x) { return x.owner == owner; };
-  const auto h = of_owner(c.holders, owner);
+  auto h = of_owner(c.holders, owner);
+  if (AFAR_MUTANT("records.release.any_owner")) h = c.holders.begin();
   const bool held = h != c.holders.end();
   if (held) {
     remember(c, *h, loss::none, m.now);

@@ -2,6 +2,8 @@
 
 #include "engines/records/instant.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <limits>
 
@@ -114,7 +116,8 @@ class step {
     if (open.closes && today_ >= *open.closes) return ledger_outcome::closed;
     return_due_unless(within_share() && change_.amount <= head_->remaining);
     if (!within_share()) return ledger_outcome::limit_reached;
-    if (change_.amount > head_->remaining) return ledger_outcome::sold_out;
+    if (change_.amount > head_->remaining && !AFAR_MUTANT("records.stock.oversells"))
+      return ledger_outcome::sold_out;
     enter(wanted);
     return ledger_outcome::done;
   }

@@ -3,6 +3,8 @@
 #include "engines/records/barrier.hpp"
 #include "engines/records/instant.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <limits>
 
@@ -42,6 +44,7 @@ bool fits(const claims& c, const crowd& others, access mode, std::uint32_t permi
     case kind::shared_mutex:
       return mode == access::exclusive ? others.heads == 0 : !others.exclusive;
     case kind::permits:
+      if (AFAR_MUTANT("records.permits.one_too_many")) return others.permits < c.limit;
       return others.permits + permits <= c.limit;
     case kind::barrier:
     case kind::counter:
@@ -91,7 +94,7 @@ void clean(claims& c, const moment& m, effects& e) {
   const auto ended = [&](const auto& x) { return over(x, m); };
   const auto forgotten = [&](const auto& x) { return x.until <= m.now; };
   const auto hold_ended = [&](const holder& h) {
-    if (!over(h, m)) return false;
+    if (!over(h, m) || AFAR_MUTANT("records.lease.never_over")) return false;
     const bool expired = h.until <= m.now;
     remember(c, h, expired ? spi::loss::expired : spi::loss::session, expired ? h.until : m.now);
     return true;

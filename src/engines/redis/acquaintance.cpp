@@ -2,6 +2,8 @@
 
 #include "engines/redis/replication.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
@@ -68,7 +70,7 @@ std::int64_t acquaintance::confirmations_wanted() const noexcept {
 }
 
 spi::milliseconds acquaintance::unsettled(spi::time_point now) const noexcept {
-  if (!to_.waits_after_restart) return {};
+  if (!to_.waits_after_restart || AFAR_MUTANT("quorum.restart.votes_at_once")) return {};
   const spi::time_point until = settled_;
   return until <= now ? spi::milliseconds{} : std::chrono::ceil<spi::milliseconds>(until - now);
 }

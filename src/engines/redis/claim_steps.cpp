@@ -4,6 +4,8 @@
 #include "engines/redis/steps.hpp"
 #include "engines/redis/subscriber.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <charconv>
 #include <concepts>
@@ -194,6 +196,10 @@ std::unique_ptr<request> release_request(const spi::claim& a, const telling& how
         .add(layout::queue_key(name))
         .add(layout::past_key(name))
         .add(a.owner.text());
+    return r;
+  }
+  if (AFAR_MUTANT("redis.release.no_compare")) {
+    append(r->words, {"DEL", layout::name_key(name)});
     return r;
   }
   r->may_linger = a.token != 0;

@@ -2,6 +2,8 @@
 
 #include "engines/records/instant.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -146,7 +148,7 @@ bool store(connection& c, std::string_view name, const row& before, const row& r
                            r.value ? parameter{*r.value} : parameter{},
                            text_or_null(r.record, r.form != shape::plain),
                            end_us,
-                           before.version,
+                           AFAR_MUTANT("sql.update.blind") ? load(c, name).version : before.version,
                            std::string_view{channels}};
   const std::span<const parameter> list{all};
   if (!before.exists) return c.run(statement::insert, list.first(16)).affected == 1;

@@ -3,6 +3,8 @@
 #include "engines/zookeeper/failure.hpp"
 #include "engines/zookeeper/steps.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -119,7 +121,7 @@ class contention : public std::enable_shared_from_this<contention> {
     const std::string prefix = protected_prefix(s_->guid);
     const auto mine = std::ranges::find_if(
         list.names, [&](const std::string& n) { return n.starts_with(prefix); });
-    if (mine == list.names.end()) {
+    if (mine == list.names.end() || AFAR_MUTANT("zookeeper.create.blind")) {
       {
         const std::lock_guard lock{w_->m};
         s_->in_doubt = false;
