@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 #include <syslog.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <cerrno>
 #include <chrono>
@@ -18,8 +17,6 @@
 
 namespace afar::cli {
 namespace {
-
-using json = nlohmann::ordered_json;
 
 std::string setting(const char* name) {
   const char* text = std::getenv(name);
@@ -56,11 +53,12 @@ audit_log::audit_log() : path_(file_path()) {
 
 audit_log::~audit_log() { ::close(file_); }
 
-void audit_log::add(json what) const {
+void audit_log::add(const std::vector<json::field>& what) const {
   const auto me = detail::note::of_this_process({});
-  json line{{"at", now()}, {"user", me.user}, {"host", me.host}, {"pid", me.pid}};
-  line.update(what);
-  const std::string text = line.dump(-1, ' ', false, json::error_handler_t::replace);
+  std::vector<json::field> line{
+      {"at", now()}, {"user", me.user}, {"host", me.host}, {"pid", me.pid}};
+  line.insert(line.end(), what.begin(), what.end());
+  const std::string text = json{line}.text();
   ::syslog(LOG_AUTH | LOG_NOTICE, "afar: %s", text.c_str());
   const std::string written = text + "\n";
   if (::write(file_, written.data(), written.size()) != static_cast<ssize_t>(written.size()))

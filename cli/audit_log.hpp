@@ -5,9 +5,10 @@
 // The file: $AFAR_AUDIT, else $XDG_STATE_HOME/afar/audit.jsonl, else ~/.local/state/afar/audit.jsonl.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include "json.hpp"
 
 #include <string>
+#include <vector>
 
 namespace afar::cli {
 
@@ -21,7 +22,7 @@ class audit_log {
   ~audit_log();
 
   // Adds time, user, host and pid, and appends the line in one write. Throws failure (69).
-  void add(nlohmann::ordered_json what) const;
+  void add(const std::vector<json::field>& what) const;
 
   const std::string& path() const { return path_; }
 

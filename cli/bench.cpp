@@ -2,6 +2,7 @@
 
 #include "context.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "table.hpp"
@@ -9,7 +10,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -60,7 +60,7 @@ void print_table(const std::vector<bench::row>& rows) {
 }
 
 void print_rows(const std::vector<bench::row>& rows, const std::string& url) {
-  auto all = nlohmann::ordered_json::array();
+  std::vector<json> all;
   for (const auto& r : rows)
     all.push_back({{"work", r.what},
                    {"threads", r.threads},
@@ -98,15 +98,15 @@ int measure(const options& o) {
 
 }  // namespace
 
-work add_bench(CLI::App& app) {
+work add_bench(command_line& line) {
   const auto o = std::make_shared<options>();
-  add_duration(app, "--time", o->time, "How long to measure each line (2s)");
-  app.add_option("--threads", o->threads, "Numbers of threads (1,16,64)")
-      ->delimiter(',')
-      ->check(CLI::Range(1, 1'024));
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_duration("--time", o->time, "How long to measure each line (2s)");
+  line.add_option("--threads", o->threads, "Numbers of threads (1,16,64)")
+      .separated_by(',')
+      .within(1, 1'024);
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer(
       "Figures are of whole calls. Own names: lock and unlock without contention. Hand-off: from "
       "the\n"
       "release by one client to the grant of another that waits. One name: how long lock() "

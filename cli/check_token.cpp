@@ -1,5 +1,6 @@
 #include "context.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -7,7 +8,6 @@
 #include <afar/survey.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -50,13 +50,13 @@ int check(const options& o) {
 
 }  // namespace
 
-work add_check_token(CLI::App& app) {
+work add_check_token(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->name, "The lock")->required();
-  add_number(app, "TOKEN", o->token, "The token to check")->required();
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_option("NAME", o->name, "The lock").required();
+  line.add_number("TOKEN", o->token, "The token to check").required();
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer(
       "Exit code 0: a hold with this token stands; 1: it is over.\n"
       "It may be over a moment later: what must never be written twice needs a fence beside\n"
       "the data, which remembers the largest token and refuses smaller ones.");

@@ -34,17 +34,11 @@ constexpr std::array all{
 };
 
 int parse_and_work(const verb& v, const std::vector<std::string>& words) {
-  CLI::App app{v.summary == nullptr ? "" : v.summary, "afar " + std::string{v.name}};
-  app.get_formatter()->column_width(28);
-  const auto act = v.add(app);
-  try {
-    app.parse(std::vector<std::string>{words.rbegin(), words.rend() - 1});  // CLI11: last one first
-  } catch (const CLI::CallForHelp&) {
-    print(app.help());
+  command_line line{std::string{v.name}, v.summary == nullptr ? "" : v.summary};
+  const auto act = v.add(line);
+  if (const auto page = line.read({words.begin() + 1, words.end()})) {
+    print(*page);
     return number(exit_code::ok);
-  } catch (const CLI::ParseError& e) {
-    throw failure{exit_code::usage,
-                  std::string{e.what()} + " (afar help " + std::string{v.name} + ")"};
   }
   return act();
 }

@@ -2,6 +2,7 @@
 
 #include "config.hpp"
 #include "failure.hpp"
+#include "options.hpp"
 
 #include <cstdlib>
 
@@ -22,13 +23,15 @@ std::string url_of(const config& file, const std::string& name) {
 
 }  // namespace
 
-void context::add_to(CLI::App& app) {
-  auto* url = app.add_option("--url", url_, "The engine; better in AFAR_URL if it has a password");
-  auto* file = app.add_option("--url-file", url_file_, "The file whose first line is the URL");
-  auto* name = app.add_option("--context", name_, "A context of the configuration file");
-  url->type_name("URL")->group("Engine")->excludes(file)->excludes(name);
-  file->type_name("FILE")->group("Engine")->excludes(name);
-  name->type_name("NAME")->group("Engine");
+void context::add_to(command_line& line) {
+  const auto url =
+      line.add_option("--url", url_, "The engine; better in AFAR_URL if it has a password");
+  const auto file =
+      line.add_option("--url-file", url_file_, "The file whose first line is the URL");
+  const auto name = line.add_option("--context", name_, "A context of the configuration file");
+  url.type_name("URL").group("Engine").excludes(file).excludes(name);
+  file.type_name("FILE").group("Engine").excludes(name);
+  name.type_name("NAME").group("Engine");
 }
 
 bool context::named() const {

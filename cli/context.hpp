@@ -11,16 +11,16 @@
 
 #include <afar/client.hpp>
 
-#include <CLI/App.hpp>
-
 #include <string>
 
 namespace afar::cli {
 
+class command_line;
+
 class context {
  public:
   // Adds --url, --url-file and --context. This object must outlive the parsing.
-  void add_to(CLI::App&);
+  void add_to(command_line&);
 
   // Whether anybody named an engine: without that it is the embedded one of this machine.
   bool named() const;

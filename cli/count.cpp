@@ -1,6 +1,7 @@
 #include "context.hpp"
 #include "failure.hpp"
 #include "interruption.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -8,7 +9,6 @@
 #include <afar/counter.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <limits>
 #include <memory>
@@ -74,19 +74,19 @@ int count(const options& o) {
 
 }  // namespace
 
-work add_count(CLI::App& app) {
+work add_count(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->name, "The counter")->required();
-  app.add_option("ACTION", o->action, "show (default), add, sub, set, wait, erase")
-      ->check(CLI::IsMember({"show", "add", "sub", "set", "wait", "erase"}));
-  add_number(app, "N", o->operand,
-             "How much (add, sub: 1), or the value that it shall not have any more (wait)");
-  add_number(app, "--min", o->min, "Refuse to go below");
-  add_number(app, "--max", o->max, "Refuse to go above");
-  add_duration(app, "-w,--wait", o->wait, "Wait at most so long");
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_option("NAME", o->name, "The counter").required();
+  line.add_option("ACTION", o->action, "show (default), add, sub, set, wait, erase")
+      .one_of({"show", "add", "sub", "set", "wait", "erase"});
+  line.add_number("N", o->operand,
+                  "How much (add, sub: 1), or the value that it shall not have any more (wait)");
+  line.add_number("--min", o->min, "Refuse to go below");
+  line.add_number("--max", o->max, "Refuse to go above");
+  line.add_duration("-w,--wait", o->wait, "Wait at most so long");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer(
       "Prints the value afterwards. Exit code 1: refused by --min or --max, nothing was changed;\n"
       "75: it did not change in time.");
   return [o] { return count(*o); };

@@ -24,16 +24,14 @@ struct worker_options {
 
 }  // namespace
 
-work add_demo(CLI::App& app) {
+work add_demo(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("--workers", o->scene.workers, "How many processes (8)")
-      ->check(CLI::Range(2, 256));
-  app.add_option("--stock", o->scene.stock, "Units to sell (1000)")
-      ->check(CLI::Range(1, 1'000'000));
-  app.add_option("--seconds", o->scene.seconds, "How long (7)")->check(CLI::Range(1, 3'600));
-  app.add_flag("--json", o->scene.json, "The figures as JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_option("--workers", o->scene.workers, "How many processes (8)").within(2, 256);
+  line.add_option("--stock", o->scene.stock, "Units to sell (1000)").within(1, 1'000'000);
+  line.add_option("--seconds", o->scene.seconds, "How long (7)").within(1, 3'600);
+  line.add_flag("--json", o->scene.json, "The figures as JSON");
+  o->where.add_to(line);
+  line.footer(
       "Without an engine named, it runs in a folder of its own. Exit code 1: a promise was "
       "broken.");
   return [o] {
@@ -43,12 +41,12 @@ work add_demo(CLI::App& app) {
 }
 
 // How the demo starts itself; the URL comes by environment, where others cannot read it.
-work add_demo_worker(CLI::App& app) {
+work add_demo_worker(command_line& line) {
   const auto o = std::make_shared<worker_options>();
-  app.add_option("FOLDER", o->where.folder)->required();
-  app.add_option("WORKER", o->worker)->required();
-  app.add_option("LIFE", o->life)->required();
-  app.add_option("BETWEEN", o->between_orders)->required();
+  line.add_option("FOLDER", o->where.folder).required();
+  line.add_option("WORKER", o->worker).required();
+  line.add_option("LIFE", o->life).required();
+  line.add_option("BETWEEN", o->between_orders).required();
   return [o] {
     o->where.url = context{}.url();
     return demo::work(o->where, o->worker, o->life, std::chrono::nanoseconds{o->between_orders});

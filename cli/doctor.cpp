@@ -2,12 +2,12 @@
 
 #include "context.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iterator>
@@ -75,7 +75,7 @@ void print_page(const examination& e) {
 }
 
 void print_findings(const examination& e) {
-  auto all = nlohmann::ordered_json::array();
+  std::vector<json> all;
   for (const finding& f : e.findings)
     all.push_back(
         {{"grade", word(f.how)}, {"topic", f.topic}, {"text", f.text}, {"way_out", f.way_out}});
@@ -104,12 +104,12 @@ int diagnose(const options& o) {
 
 }  // namespace
 
-work add_doctor(CLI::App& app) {
+work add_doctor(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("URL", o->url, "The engine; else as for every verb");
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_option("URL", o->url, "The engine; else as for every verb");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer(
       "Exit code 1: a FAIL was found. Changes nothing but a name of its own, which it tries.");
   return [o] { return diagnose(*o); };
 }

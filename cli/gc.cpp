@@ -1,5 +1,6 @@
 #include "context.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -7,7 +8,6 @@
 #include <afar/upkeep.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -32,11 +32,11 @@ int clear_away(const options& o) {
 
 }  // namespace
 
-work add_gc(CLI::App& app) {
+work add_gc(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer("Never necessary: engines clear away in passing. It gives room back at once.");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer("Never necessary: engines clear away in passing. It gives room back at once.");
   return [o] { return clear_away(*o); };
 }
 

@@ -27,9 +27,9 @@ std::string overview() {
 
 }  // namespace
 
-work add_help(CLI::App& app) {
+work add_help(command_line& line) {
   const auto about = std::make_shared<std::string>();
-  app.add_option("VERB", *about, "What to explain");
+  line.add_option("VERB", *about, "What to explain");
   return [about] {
     if (about->empty()) {
       print(overview());

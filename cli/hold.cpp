@@ -1,5 +1,6 @@
 #include "failure.hpp"
 #include "interruption.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "run_plan.hpp"
 #include "shown.hpp"
@@ -7,7 +8,6 @@
 #include "verbs.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 #include <semaphore>
@@ -78,22 +78,20 @@ int hold_it(const options& o) {
 
 }  // namespace
 
-work add_hold(CLI::App& app) {
+work add_hold(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->plan.name, "What to hold")->required();
-  auto* nonblock = app.add_flag("-n,--nonblock", o->nonblock, "Do not wait");
-  add_duration(app, "-w,--wait", o->plan.wait, "Wait at most so long")->excludes(nonblock);
-  auto* exclusive = app.add_flag("-x,--exclusive", o->exclusive, "Exclusive (default)");
-  auto* shared = app.add_flag("-s,--shared", o->shared, "As one of several readers");
-  shared->excludes(exclusive);
-  app.add_flag("--fair", o->fair, "First come, first served")
-      ->excludes(shared)
-      ->excludes(exclusive);
-  add_duration(app, "--lease", o->plan.lease, "How long others wait if this host dies (30s)");
-  app.add_option("--label", o->plan.label, "Shown to others")->type_name("TEXT");
-  app.add_flag("--json", o->json, "As JSON");
-  o->plan.where.add_to(app);
-  app.footer(
+  line.add_option("NAME", o->plan.name, "What to hold").required();
+  const auto nonblock = line.add_flag("-n,--nonblock", o->nonblock, "Do not wait");
+  line.add_duration("-w,--wait", o->plan.wait, "Wait at most so long").excludes(nonblock);
+  const auto exclusive = line.add_flag("-x,--exclusive", o->exclusive, "Exclusive (default)");
+  const auto shared = line.add_flag("-s,--shared", o->shared, "As one of several readers");
+  shared.excludes(exclusive);
+  line.add_flag("--fair", o->fair, "First come, first served").excludes(shared).excludes(exclusive);
+  line.add_duration("--lease", o->plan.lease, "How long others wait if this host dies (30s)");
+  line.add_option("--label", o->plan.label, "Shown to others").type_name("TEXT");
+  line.add_flag("--json", o->json, "As JSON");
+  o->plan.where.add_to(line);
+  line.footer(
       "Prints the token when it holds, and holds until its standard input closes.\n"
       "  coproc afar hold backup; read -r token <&\"${COPROC[0]}\"\n"
       "  …; exec {COPROC[1]}>&-; wait \"$COPROC_PID\"     # 80: it was lost");

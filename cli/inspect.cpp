@@ -1,6 +1,7 @@
 #include "context.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -9,7 +10,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -80,7 +80,7 @@ void print_page(const survey_entry& e, const std::string& engine) {
 int look_at(const options& o) {
   const client locks = o.where.open();
   const auto found = inspect(locks, o.name);
-  if (o.json) print_json(found ? json_of(*found) : nlohmann::ordered_json{});
+  if (o.json) print_json(found ? json_of(*found) : json{});
   if (!found) {
     message(shown(o.name) + " is not in use on " + locks.url());
     return number(exit_code::negative);
@@ -91,11 +91,11 @@ int look_at(const options& o) {
 
 }  // namespace
 
-work add_inspect(CLI::App& app) {
+work add_inspect(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->name, "What to look at")->required();
-  app.add_flag("--json", o->json, "As JSON; null if it is not in use");
-  o->where.add_to(app);
+  line.add_option("NAME", o->name, "What to look at").required();
+  line.add_flag("--json", o->json, "As JSON; null if it is not in use");
+  o->where.add_to(line);
   return [o] { return look_at(*o); };
 }
 

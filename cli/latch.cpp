@@ -1,6 +1,7 @@
 #include "context.hpp"
 #include "failure.hpp"
 #include "interruption.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -8,7 +9,6 @@
 #include <afar/latch.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -38,7 +38,7 @@ int act(latch& l, const options& o) {
   if (o.action == "wait" || o.action == "arrive") wait_for(l, o);
   const auto left = l.remaining();
   if (o.json)
-    print_json({{"name", o.name}, {"remaining", left ? nlohmann::ordered_json(*left) : nullptr}});
+    print_json({{"name", o.name}, {"remaining", left ? json{*left} : json{}}});
   else if (left)
     print(std::to_string(*left));
   if (left) return number(exit_code::ok);
@@ -58,17 +58,17 @@ int use(const options& o) {
 
 }  // namespace
 
-work add_latch(CLI::App& app) {
+work add_latch(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->name, "The latch")->required();
-  app.add_option("ACTION", o->action, "show (default), down, wait, arrive (down, then wait)")
-      ->check(CLI::IsMember({"show", "down", "wait", "arrive"}));
-  add_number(app, "N", o->n, "How much to count down (1)");
-  add_number(app, "--count", o->expected, "What it counts from; whoever comes first sets it");
-  add_duration(app, "-w,--wait", o->wait, "Wait at most so long");
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_option("NAME", o->name, "The latch").required();
+  line.add_option("ACTION", o->action, "show (default), down, wait, arrive (down, then wait)")
+      .one_of({"show", "down", "wait", "arrive"});
+  line.add_number("N", o->n, "How much to count down (1)");
+  line.add_number("--count", o->expected, "What it counts from; whoever comes first sets it");
+  line.add_duration("-w,--wait", o->wait, "Wait at most so long");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer(
       "Prints what is left to count. Once it is 0 it stays open. Exit code 75: not open in time.");
   return [o] { return use(*o); };
 }

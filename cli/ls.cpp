@@ -1,6 +1,7 @@
 #include "context.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "table.hpp"
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <fnmatch.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <memory>
@@ -69,7 +69,7 @@ int list(const options& o) {
   const client locks = o.where.open();
   const auto found = matching(locks, o.pattern);
   if (o.json) {
-    auto out = nlohmann::ordered_json::array();
+    std::vector<json> out;
     for (const auto& e : found) out.push_back(json_of(e));
     print_json(out);
   } else if (found.empty()) {
@@ -83,11 +83,11 @@ int list(const options& o) {
 
 }  // namespace
 
-work add_ls(CLI::App& app) {
+work add_ls(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("PATTERN", o->pattern, "Which names, as the shell matches files: 'stock/*'");
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
+  line.add_option("PATTERN", o->pattern, "Which names, as the shell matches files: 'stock/*'");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
   return [o] { return list(*o); };
 }
 

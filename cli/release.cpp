@@ -2,6 +2,7 @@
 #include "context.hpp"
 #include "duration.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -10,7 +11,6 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <iostream>
@@ -59,7 +59,7 @@ bool agreed(const options& o, const claimant& c) {
 // Asking breaks nothing, so it needs no token: without one everybody who holds it is asked.
 int ask_for_it(const options& o) {
   const client locks = o.where.open();
-  auto asked = nlohmann::ordered_json::array();
+  std::vector<json> asked;
   for (const claimant& holder : holders_of(locks, o)) {
     if (!ask_back(locks, o.name, holder.token)) continue;
     asked.push_back(holder.token);
@@ -80,14 +80,14 @@ int break_it(const options& o) {
   if (!agreed(o, victim)) throw failure{exit_code::negative, "nothing was done"};
 
   const audit_log log;
-  nlohmann::ordered_json record{{"event", "release"},    {"url", locks.url()},
-                                {"name", o.name},        {"token", o.token},
-                                {"reason", o.reason},    {"holder", in_words(victim)},
-                                {"owner", victim.owner}, {"held_ms", victim.since.count()},
-                                {"outcome", "ordered"}};
+  std::vector<json::field> record{{"event", "release"},    {"url", locks.url()},
+                                  {"name", o.name},        {"token", o.token},
+                                  {"reason", o.reason},    {"holder", in_words(victim)},
+                                  {"owner", victim.owner}, {"held_ms", victim.since.count()},
+                                  {"outcome", "ordered"}};
   log.add(record);  // before the deed: whatever happens now, it was written down
   const bool done = evict(locks, o.name, o.token);
-  record["outcome"] = done ? "released" : "gone";
+  record.back().value = done ? "released" : "gone";
   log.add(record);
   if (!done) throw failure{exit_code::negative, shown(o.name) + " was let go in the meantime"};
   if (o.json) {
@@ -102,18 +102,18 @@ int break_it(const options& o) {
 
 }  // namespace
 
-work add_release(CLI::App& app) {
+work add_release(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->name, "What to release")->required();
-  add_number(app, "--token", o->token, "Of the hold that is meant, as inspect shows it");
-  auto* reason = app.add_option("--reason", o->reason, "Why; kept in the audit record");
-  reason->type_name("TEXT");
-  app.add_flag("--ask", o->ask, "Ask the holder for it and break nothing (ZooKeeper)")
-      ->excludes(reason);
-  app.add_flag("-y,--yes", o->yes, "Do not ask on a terminal");
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_option("NAME", o->name, "What to release").required();
+  line.add_number("--token", o->token, "Of the hold that is meant, as inspect shows it");
+  const auto reason = line.add_option("--reason", o->reason, "Why; kept in the audit record");
+  reason.type_name("TEXT");
+  line.add_flag("--ask", o->ask, "Ask the holder for it and break nothing (ZooKeeper)")
+      .excludes(reason);
+  line.add_flag("-y,--yes", o->yes, "Do not ask on a terminal");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer(
       "Breaks the hold of somebody else. He is told when he renews; until then only his token,\n"
       "which is now too old, keeps him from writing. Audit record: $AFAR_AUDIT, else\n"
       "$XDG_STATE_HOME/afar/audit.jsonl, and syslog. With --ask he is only told, at once or when "

@@ -39,40 +39,40 @@ struct run_options {
   throw failure{exit_code::usage, why + " (afar help run)"};
 }
 
-void add_waiting(CLI::App& app, run_options& o) {
-  auto* nonblock = app.add_flag("-n,--nonblock", o.nonblock, "Do not wait");
-  add_duration(app, "-w,--wait", o.plan.wait, "Wait at most so long (0: do not); else for ever")
-      ->excludes(nonblock);
-  app.add_option("-E", o.plan.not_acquired, "Exit code when it was not acquired")
-      ->check(CLI::Range(0, 255))
-      ->type_name("CODE")
-      ->capture_default_str();
+void add_waiting(command_line& line, run_options& o) {
+  const auto nonblock = line.add_flag("-n,--nonblock", o.nonblock, "Do not wait");
+  line.add_duration("-w,--wait", o.plan.wait, "Wait at most so long (0: do not); else for ever")
+      .excludes(nonblock);
+  line.add_option("-E", o.plan.not_acquired, "Exit code when it was not acquired")
+      .within(0, 255)
+      .type_name("CODE")
+      .showing_default();
 }
 
-void add_kinds(CLI::App& app, run_options& o) {
-  auto* exclusive = app.add_flag("-x", o.exclusive, "Exclusive (default)");
-  auto* shared = app.add_flag("-s", o.shared, "Shared: beside other holders with -s");
-  auto* fair = app.add_flag("--fair", o.fair, "First come, first served");
-  auto* permits = app.add_option("--permits", o.permits, "So many permits of --limit");
-  auto* limit = app.add_option("--limit", o.limit, "How many permits there are");
-  shared->excludes(exclusive);
-  fair->excludes(exclusive)->excludes(shared);
-  permits->check(CLI::Range(1U, UINT32_MAX))->type_name("N")->needs(limit);
-  permits->excludes(exclusive)->excludes(shared)->excludes(fair);
-  limit->check(CLI::Range(1U, UINT32_MAX))->type_name("M")->needs(permits);
+void add_kinds(command_line& line, run_options& o) {
+  const auto exclusive = line.add_flag("-x", o.exclusive, "Exclusive (default)");
+  const auto shared = line.add_flag("-s", o.shared, "Shared: beside other holders with -s");
+  const auto fair = line.add_flag("--fair", o.fair, "First come, first served");
+  const auto permits = line.add_option("--permits", o.permits, "So many permits of --limit");
+  const auto limit = line.add_option("--limit", o.limit, "How many permits there are");
+  shared.excludes(exclusive);
+  fair.excludes(exclusive).excludes(shared);
+  permits.within(1U, UINT32_MAX).type_name("N").needs(limit);
+  permits.excludes(exclusive).excludes(shared).excludes(fair);
+  limit.within(1U, UINT32_MAX).type_name("M").needs(permits);
 }
 
-void add_lease(CLI::App& app, run_options& o) {
-  add_duration(app, "--lease", o.plan.lease, "How long others wait if this host dies (30s)");
-  add_duration(app, "--at-least", o.at_least, "Keep the lock at least so long");
-  add_duration(
-      app, "--kill-after", o.plan.kill_after,
+void add_lease(command_line& line, run_options& o) {
+  line.add_duration("--lease", o.plan.lease, "How long others wait if this host dies (30s)");
+  line.add_duration("--at-least", o.at_least, "Keep the lock at least so long");
+  line.add_duration(
+      "--kill-after", o.plan.kill_after,
       "Grace between TERM and KILL when the lock is lost (10s, at most a third of the lease)");
-  app.add_option("--on-lost", o.on_lost, "kill (default) or warn")
-      ->check(CLI::IsMember({"kill", "warn"}))
-      ->type_name("WHAT");
-  app.add_option("--label", o.plan.label, "Shown to others beside host, pid, user and command")
-      ->type_name("TEXT");
+  line.add_option("--on-lost", o.on_lost, "kill (default) or warn")
+      .one_of({"kill", "warn"})
+      .type_name("WHAT");
+  line.add_option("--label", o.plan.label, "Shown to others beside host, pid, user and command")
+      .type_name("TEXT");
 }
 
 lock_kind kind_of(const run_options& o) noexcept {
@@ -101,17 +101,17 @@ run_plan plan_of(run_options o, std::vector<std::string> words) {
 
 }  // namespace
 
-work add_run(CLI::App& app) {
+work add_run(command_line& line) {
   const auto o = std::make_shared<run_options>();
-  app.add_option("NAME", o->plan.name, "Of the lock")->required();
-  app.add_option("-c", o->shell_line, "A line for /bin/sh instead of a command")->type_name("LINE");
-  add_waiting(app, *o);
-  add_kinds(app, *o);
-  add_lease(app, *o);
-  o->plan.where.add_to(app);
-  app.footer(examples);
-  app.prefix_command();  // what follows the command is the command's
-  return [o, &app] { return run(plan_of(*o, app.remaining())); };
+  line.add_option("NAME", o->plan.name, "Of the lock").required();
+  line.add_option("-c", o->shell_line, "A line for /bin/sh instead of a command").type_name("LINE");
+  add_waiting(line, *o);
+  add_kinds(line, *o);
+  add_lease(line, *o);
+  o->plan.where.add_to(line);
+  line.footer(examples);
+  line.ends_with_command();  // what follows the command is the command's
+  return [o, &line] { return run(plan_of(*o, line.rest())); };
 }
 
 }  // namespace afar::cli

@@ -4,7 +4,6 @@
 #include "failure.hpp"
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -12,48 +11,48 @@
 namespace afar::cli {
 namespace {
 
-using json = nlohmann::ordered_json;
+using fields = std::vector<json::field>;
 using std::chrono::milliseconds;
 
 json json_of(const claimant& c) {
-  json out{{"owner", c.owner}};
-  if (c.token != 0) out["token"] = c.token;
-  out["mode"] = c.shared ? "shared" : "exclusive";
-  out["permits"] = c.permits;
-  out["since_ms"] = c.since.count();
-  out["lease_left_ms"] = c.lease_left.count();
-  out["host"] = c.host;
-  out["pid"] = c.pid;
-  out["user"] = c.user;
-  out["command"] = c.command;
-  out["label"] = c.label;
-  if (!c.value.empty()) out["value"] = c.value;
-  if (c.lease != milliseconds{0}) out["lease_ms"] = c.lease.count();
-  if (c.renewed) out["renewed_ms_ago"] = c.renewed->count();
-  if (c.renewals) out["renewals"] = *c.renewals;
+  fields out{{"owner", c.owner}};
+  if (c.token != 0) out.push_back({"token", c.token});
+  out.push_back({"mode", c.shared ? "shared" : "exclusive"});
+  out.push_back({"permits", c.permits});
+  out.push_back({"since_ms", c.since.count()});
+  out.push_back({"lease_left_ms", c.lease_left.count()});
+  out.push_back({"host", c.host});
+  out.push_back({"pid", c.pid});
+  out.push_back({"user", c.user});
+  out.push_back({"command", c.command});
+  out.push_back({"label", c.label});
+  if (!c.value.empty()) out.push_back({"value", c.value});
+  if (c.lease != milliseconds{0}) out.push_back({"lease_ms", c.lease.count()});
+  if (c.renewed) out.push_back({"renewed_ms_ago", c.renewed->count()});
+  if (c.renewals) out.push_back({"renewals", *c.renewals});
   return out;
 }
 
 json json_of(const past_hold& p) {
-  json out{{"ended", ending(p.why)},
-           {"token", p.token},
-           {"held_ms", p.held.count()},
-           {"ended_ms_ago", p.ago.count()}};
-  if (!p.host.empty()) out["host"] = p.host;
-  if (p.pid != 0) out["pid"] = p.pid;
+  fields out{{"ended", ending(p.why)},
+             {"token", p.token},
+             {"held_ms", p.held.count()},
+             {"ended_ms_ago", p.ago.count()}};
+  if (!p.host.empty()) out.push_back({"host", p.host});
+  if (p.pid != 0) out.push_back({"pid", p.pid});
   return out;
 }
 
 template <class T>
 json json_of(const std::vector<T>& all) {
-  json out = json::array();
+  std::vector<json> out;
   for (const T& one : all) out.push_back(json_of(one));
   return out;
 }
 
 // What only some engines tell.
-void add_text(json& to, const char* name, const std::string& text) {
-  if (!text.empty()) to[name] = text;
+void add_text(fields& to, std::string_view name, const std::string& text) {
+  if (!text.empty()) to.push_back({name, text});
 }
 
 // Who has it, of the kinds that have owners.
@@ -126,24 +125,21 @@ std::string state_of(const survey_entry& e) {
   return "";
 }
 
-void print_json(const json& value) {
-  print(value.dump(-1, ' ', false, json::error_handler_t::replace));
-}
-
 json json_of(const survey_entry& e) {
-  json out{{"name", e.name}, {"kind", word(e.kind)}, {"state", state_of(e)}};
-  if (e.kind == usage::leased_semaphore || e.kind == usage::barrier) out["limit"] = e.limit;
+  fields out{{"name", e.name}, {"kind", word(e.kind)}, {"state", state_of(e)}};
+  if (e.kind == usage::leased_semaphore || e.kind == usage::barrier)
+    out.push_back({"limit", e.limit});
   add_text(out, "key", e.key);
   add_text(out, "format", e.format);
   if (e.kind >= usage::counter) {
-    out["value"] = e.value;
+    out.push_back({"value", e.value});
     return out;
   }
-  out["last_token"] = e.last_token;
+  out.push_back({"last_token", e.last_token});
   add_text(out, "token_source", e.token_source);
-  out["holders"] = json_of(e.holders);
-  out["waiters"] = json_of(e.waiters);
-  out["history"] = json_of(e.history);
+  out.push_back({"holders", json_of(e.holders)});
+  out.push_back({"waiters", json_of(e.waiters)});
+  out.push_back({"history", json_of(e.history)});
   return out;
 }
 

@@ -2,9 +2,9 @@
 // that goes to a terminal passes here.
 #pragma once
 
-#include <afar/survey.hpp>
+#include "json.hpp"
 
-#include <nlohmann/json_fwd.hpp>
+#include <afar/survey.hpp>
 
 #include <string>
 #include <string_view>
@@ -21,8 +21,6 @@ std::string in_words(const claimant&);      // "web-2 pid 4711 user cron  cmd re
 std::string state_of(const survey_entry&);  // "held", "3/5", "7 left"
 std::string_view ending(loss_reason) noexcept;  // of a past hold: "released", "expired", "died"
 
-// Bytes that are no UTF-8 are replaced: JSON has no form for them.
-void print_json(const nlohmann::ordered_json&);
-nlohmann::ordered_json json_of(const survey_entry&);
+json json_of(const survey_entry&);
 
 }  // namespace afar::cli

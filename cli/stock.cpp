@@ -1,5 +1,6 @@
 #include "context.hpp"
 #include "failure.hpp"
+#include "json.hpp"
 #include "options.hpp"
 #include "shown.hpp"
 #include "verbs.hpp"
@@ -7,7 +8,6 @@
 #include <afar/stock.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -74,11 +74,13 @@ answer act(stock& s, const options& o) {
   return {known ? "done" : "no such stock", known};
 }
 
-nlohmann::ordered_json in_json(const options& o, const answer& a,
-                               const std::optional<stock_levels>& l) {
-  nlohmann::ordered_json out{{"name", o.name}, {"result", a.word}};
-  if (l) out.update({{"remaining", l->remaining}, {"reserved", l->reserved}, {"taken", l->taken}});
-  return out;
+json in_json(const options& o, const answer& a, const std::optional<stock_levels>& l) {
+  if (!l) return {{"name", o.name}, {"result", a.word}};
+  return {{"name", o.name},
+          {"result", a.word},
+          {"remaining", l->remaining},
+          {"reserved", l->reserved},
+          {"taken", l->taken}};
 }
 
 int use(const options& o) {
@@ -97,22 +99,23 @@ int use(const options& o) {
 
 }  // namespace
 
-work add_stock(CLI::App& app) {
+work add_stock(command_line& line) {
   const auto o = std::make_shared<options>();
-  app.add_option("NAME", o->name, "The stock")->required();
-  app.add_option("ACTION", o->action,
-                 "show (default), set, add, remove, take, put-back, reserve, commit, cancel, erase")
-      ->check(CLI::IsMember({"show", "set", "add", "remove", "take", "put-back", "reserve",
-                             "commit", "cancel", "erase"}));
-  add_number(app, "UNITS", o->units, "How many (take, reserve: 1)");
-  app.add_option("--order", o->order, "The order's id: repeated, it takes effect once")
-      ->type_name("ID");
-  app.add_option("--buyer", o->buyer, "Who buys")->type_name("TEXT");
-  add_number(app, "--per-buyer", o->per_buyer, "set: units that one buyer may have (no limit)");
-  add_duration(app, "--for", o->hold_for, "reserve: how long");
-  app.add_flag("--json", o->json, "As JSON");
-  o->where.add_to(app);
-  app.footer("Exit code 1: not done; standard error says why (sold out, limit reached, …).");
+  line.add_option("NAME", o->name, "The stock").required();
+  line.add_option(
+          "ACTION", o->action,
+          "show (default), set, add, remove, take, put-back, reserve, commit, cancel, erase")
+      .one_of({"show", "set", "add", "remove", "take", "put-back", "reserve", "commit", "cancel",
+               "erase"});
+  line.add_number("UNITS", o->units, "How many (take, reserve: 1)");
+  line.add_option("--order", o->order, "The order's id: repeated, it takes effect once")
+      .type_name("ID");
+  line.add_option("--buyer", o->buyer, "Who buys").type_name("TEXT");
+  line.add_number("--per-buyer", o->per_buyer, "set: units that one buyer may have (no limit)");
+  line.add_duration("--for", o->hold_for, "reserve: how long");
+  line.add_flag("--json", o->json, "As JSON");
+  o->where.add_to(line);
+  line.footer("Exit code 1: not done; standard error says why (sold out, limit reached, …).");
   return [o] { return use(*o); };
 }
 

@@ -74,21 +74,21 @@ std::string replay_of(const torture::settings& s, const options& o, std::uint64_
 
 }  // namespace
 
-work add_torture(CLI::App& app) {
+work add_torture(command_line& line) {
   const auto o = std::make_shared<options>();
-  add_duration(app, "--time", o->time, "How long (60s)");
-  add_number(app, "--seed", o->seed, "Of what is random (another one each time)");
-  app.add_option("--faults", o->faults, "What to do to it: kill, stop, network (all)")
-      ->delimiter(',')
-      ->check(CLI::IsMember(torture::fault_names()));
-  add_duration(app, "--lease", o->lease, "Of the locks (500ms)");
-  app.add_option("--workers", o->workers, "How many processes (6)")->check(CLI::Range(2, 64));
-  app.add_option("--threads", o->threads, "How many threads in each (4)")
-      ->check(CLI::Range(1U, torture::most_threads));
-  app.add_option("--page", o->page, "Write the report with a picture to this HTML file");
-  app.add_flag("--json", o->json, "The verdict as JSON");
-  o->where.add_to(app);
-  app.footer(
+  line.add_duration("--time", o->time, "How long (60s)");
+  line.add_number("--seed", o->seed, "Of what is random (another one each time)");
+  line.add_option("--faults", o->faults, "What to do to it: kill, stop, network (all)")
+      .separated_by(',')
+      .one_of(torture::fault_names());
+  line.add_duration("--lease", o->lease, "Of the locks (500ms)");
+  line.add_option("--workers", o->workers, "How many processes (6)").within(2, 64);
+  line.add_option("--threads", o->threads, "How many threads in each (4)")
+      .within(1U, torture::most_threads);
+  line.add_option("--page", o->page, "Write the report with a picture to this HTML file");
+  line.add_flag("--json", o->json, "The verdict as JSON");
+  o->where.add_to(line);
+  line.footer(
       "Processes lock, count and buy under names of the run's own, which are gone afterwards; "
       "servers\n"
       "are not touched, faults are in clients and on the way. Exit code 1: a promise was broken, "
@@ -112,11 +112,11 @@ work add_torture(CLI::App& app) {
 }
 
 // How it starts itself; the URL comes by environment, where others cannot read it.
-work add_torture_worker(CLI::App& app) {
+work add_torture_worker(command_line& line) {
   const auto o = std::make_shared<worker_options>();
-  app.add_option("FOLDER", o->folder)->required();
-  app.add_option("WORKER", o->worker)->required();
-  app.add_option("LIFE", o->life)->required();
+  line.add_option("FOLDER", o->folder).required();
+  line.add_option("WORKER", o->worker).required();
+  line.add_option("LIFE", o->life).required();
   return [o] { return torture::work(o->folder, context{}.url(), o->worker, o->life); };
 }
 

@@ -2,42 +2,42 @@
 // returns what to do once they have been read; the options live as long as that function object.
 #pragma once
 
-#include <CLI/App.hpp>
-
 #include <functional>
 #include <span>
 #include <string_view>
 
 namespace afar::cli {
 
+class command_line;
+
 using work = std::function<int()>;  // returns the exit code; throws failure or afar::lock_error
 
 struct verb {
   std::string_view name;
   const char* summary;  // null: not for people, and not in `afar help`
-  work (*add)(CLI::App&);
+  work (*add)(command_line&);
 };
 
 std::span<const verb> verbs() noexcept;  // in the order of `afar help`
 
-work add_bench(CLI::App&);
-work add_check_token(CLI::App&);
-work add_count(CLI::App&);
-work add_demo(CLI::App&);
-work add_demo_worker(CLI::App&);
-work add_doctor(CLI::App&);
-work add_elect(CLI::App&);
-work add_gc(CLI::App&);
-work add_help(CLI::App&);
-work add_hold(CLI::App&);
-work add_inspect(CLI::App&);
-work add_latch(CLI::App&);
-work add_ls(CLI::App&);
-work add_release(CLI::App&);
-work add_run(CLI::App&);
-work add_stock(CLI::App&);
-work add_torture(CLI::App&);
-work add_torture_worker(CLI::App&);
-work add_version(CLI::App&);
+work add_bench(command_line&);
+work add_check_token(command_line&);
+work add_count(command_line&);
+work add_demo(command_line&);
+work add_demo_worker(command_line&);
+work add_doctor(command_line&);
+work add_elect(command_line&);
+work add_gc(command_line&);
+work add_help(command_line&);
+work add_hold(command_line&);
+work add_inspect(command_line&);
+work add_latch(command_line&);
+work add_ls(command_line&);
+work add_release(command_line&);
+work add_run(command_line&);
+work add_stock(command_line&);
+work add_torture(command_line&);
+work add_torture_worker(command_line&);
+work add_version(command_line&);
 
 }  // namespace afar::cli

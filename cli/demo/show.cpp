@@ -1,7 +1,8 @@
 #include "demo/show.hpp"
 
+#include "json.hpp"
+
 #include <unistd.h>
-#include <nlohmann/json.hpp>
 
 #include <cstdio>
 
@@ -77,27 +78,27 @@ void display::table(const results& r) const {
 }
 
 void display::json(const results& r) const {
-  const nlohmann::ordered_json out{{"workers", wanted_.workers},
-                                   {"stock", wanted_.stock},
-                                   {"seconds", r.seconds},
-                                   {"acquisitions", r.acquisitions},
-                                   {"wait_p50_ms", r.wait_p50},
-                                   {"wait_p99_ms", r.wait_p99},
-                                   {"kills", r.kills},
-                                   {"killed_holding", r.killed_holding},
-                                   {"killed_waiting", r.killed_waiting},
-                                   {"kill_to_grant_p50_ms", r.crash_p50},
-                                   {"kill_to_grant_max_ms", r.crash_most},
-                                   {"pauses", r.pauses},
-                                   {"stale_writes_refused", r.stale_refused},
-                                   {"stale_writes_accepted", r.stale_accepted},
-                                   {"sold", r.sold},
-                                   {"remaining", r.remaining},
-                                   {"oversold", r.oversold},
-                                   {"overlaps", r.overlaps},
-                                   {"tokens_out_of_order", r.tokens_out_of_order},
-                                   {"broken", r.broken}};
-  std::printf("%s\n", out.dump().c_str());
+  const cli::json out{{"workers", wanted_.workers},
+                      {"stock", wanted_.stock},
+                      {"seconds", r.seconds},
+                      {"acquisitions", r.acquisitions},
+                      {"wait_p50_ms", r.wait_p50},
+                      {"wait_p99_ms", r.wait_p99},
+                      {"kills", r.kills},
+                      {"killed_holding", r.killed_holding},
+                      {"killed_waiting", r.killed_waiting},
+                      {"kill_to_grant_p50_ms", r.crash_p50},
+                      {"kill_to_grant_max_ms", r.crash_most},
+                      {"pauses", r.pauses},
+                      {"stale_writes_refused", r.stale_refused},
+                      {"stale_writes_accepted", r.stale_accepted},
+                      {"sold", r.sold},
+                      {"remaining", r.remaining},
+                      {"oversold", r.oversold},
+                      {"overlaps", r.overlaps},
+                      {"tokens_out_of_order", r.tokens_out_of_order},
+                      {"broken", std::vector<cli::json>(r.broken.begin(), r.broken.end())}};
+  std::printf("%s\n", out.text().c_str());
 }
 
 void display::end(const results& r) { wanted_.json ? json(r) : table(r); }
