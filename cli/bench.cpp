@@ -61,6 +61,7 @@ void print_table(const std::vector<bench::row>& rows) {
 
 void print_rows(const std::vector<bench::row>& rows, const std::string& url) {
   std::vector<json> all;
+  all.reserve(rows.size());
   for (const auto& r : rows)
     all.push_back({{"work", r.what},
                    {"threads", r.threads},

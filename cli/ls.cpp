@@ -70,6 +70,7 @@ int list(const options& o) {
   const auto found = matching(locks, o.pattern);
   if (o.json) {
     std::vector<json> out;
+    out.reserve(found.size());
     for (const auto& e : found) out.push_back(json_of(e));
     print_json(out);
   } else if (found.empty()) {

@@ -46,6 +46,7 @@ json json_of(const past_hold& p) {
 template <class T>
 json json_of(const std::vector<T>& all) {
   std::vector<json> out;
+  out.reserve(all.size());
   for (const T& one : all) out.push_back(json_of(one));
   return out;
 }
