@@ -1,10 +1,13 @@
 // The core around an engine that answers late, never, twice asked or oddly.
 #include "scripted_engine.hpp"
 
+#include "core/timers.hpp"
+
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
+#include <latch>
 
 namespace {
 
@@ -160,6 +163,27 @@ TEST(core, tells_the_holder_before_the_lease_ends_when_renewals_are_not_answered
   EXPECT_GE(s.engine->count(s.engine->renewals), 1U);
   // The server's lease began after `before`: nobody else can have had it when we were told.
   EXPECT_LE(boot_clock::time_point{boot_clock::duration{told}}, before + 300ms + 200ms);
+  h->end({});
+  s.confirm_release();
+}
+
+// As in a process that was stopped and goes on: the holder's thread may be the first to run.
+TEST(core, calls_a_hold_invalid_at_its_time_although_nobody_could_tell_the_holder) {
+  scripted s(200ms);
+  const auto h = s.acquire_granted(1);
+  ASSERT_NE(h, nullptr);
+  std::latch blocked{1};
+  std::latch over{1};
+  detail::timers::shared().at(boot_clock::now(), [&] {
+    blocked.count_down();
+    over.wait();
+  });
+  blocked.wait();
+  EXPECT_TRUE(eventually([&] { return boot_clock::now() >= h->valid_until(); }));
+  EXPECT_FALSE(h->lost().stop_requested());
+  EXPECT_FALSE(h->valid());
+  over.count_down();
+  EXPECT_TRUE(eventually([&] { return h->lost().stop_requested(); }));
   h->end({});
   s.confirm_release();
 }
