@@ -41,7 +41,7 @@ int clock_gettime(clockid_t which, timespec* t) noexcept {
 int gettimeofday(timeval* t, void*) noexcept {
   timespec now{};
   const int failed = clock_gettime(CLOCK_REALTIME, &now);
-  if (t) *t = {.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1'000};
+  *t = {.tv_sec = now.tv_sec, .tv_usec = now.tv_nsec / 1'000};
   return failed;
 }
 
