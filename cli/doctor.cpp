@@ -76,6 +76,7 @@ void print_page(const examination& e) {
 
 void print_findings(const examination& e) {
   std::vector<json> all;
+  all.reserve(e.findings.size());
   for (const finding& f : e.findings)
     all.push_back(
         {{"grade", word(f.how)}, {"topic", f.topic}, {"text", f.text}, {"way_out", f.way_out}});
