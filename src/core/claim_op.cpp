@@ -5,17 +5,22 @@
 namespace afar::detail {
 
 claim_op::claim_op(std::shared_ptr<core> c, const wait_machine::limits& l, claim_request r,
-                   hold_ptr state, bool in_line, core::acquired done)
+                   hold_ptr state, std::optional<spi::time_point> asked_at, core::acquired done)
     : wait_op(std::move(c), l, std::move(r.stop)),
       line_(std::move(r.line)),
       lines_up_(line_->lines_up(r.mode)),
       waits_(r.by.waits),
       state_(std::move(state)),
       done_(std::move(done)),
-      left_behind_(in_line),
-      asked_(in_line),
-      turn_(in_line ? turn::mine : turn::none) {
-  if (in_line) count_wait();
+      sent_(asked_at.value_or(spi::time_point{})),
+      left_behind_(asked_at.has_value()),
+      asked_(asked_at.has_value()),
+      turn_(asked_at ? turn::mine : turn::none) {}
+
+void claim_op::refused_before(std::uint64_t token) noexcept {
+  count_wait();
+  refused_token_ = token;
+  refused_sent_ = sent_;
 }
 
 wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
@@ -77,10 +82,8 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
     return answered(std::move(s), {});
   }
   if (!r.granted) {
-    count_wait();
     left_behind_ = state_->claim().queue;
-    refused_token_ = r.token;
-    refused_sent_ = sent_;
+    refused_before(r.token);
     return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
   }
   // A grant that took longer than its lease is none: asking again renews it.

@@ -10,9 +10,14 @@ namespace afar::detail {
 
 class claim_op final : public wait_op {
  public:
-  // in_line: the caller stands for the line already and has asked the engine once.
+  // asked_at: the caller stands for the line already, and has asked the engine then.
   claim_op(std::shared_ptr<core>, const wait_machine::limits&, claim_request, hold_ptr,
-           bool in_line, core::acquired done);
+           std::optional<spi::time_point> asked_at, core::acquired done);
+
+  // The answer to what was asked, if it came before the operation began: no. The newest token so far.
+  void refused_before(std::uint64_t token) noexcept;
+  // If it comes later.
+  void replied(spi::status, spi::acquire_reply);
 
   // For the line, under its mutex: what it gives to an op that it takes out (inv 2 there).
   bool has_turn() const noexcept { return turn_ == turn::mine; }
@@ -48,7 +53,6 @@ class claim_op final : public wait_op {
 
   void ask_engine(spi::time_point by);
   void count_wait() noexcept;
-  void replied(spi::status, spi::acquire_reply);
 
   const std::shared_ptr<local_line> line_;
   const bool lines_up_;
@@ -56,7 +60,7 @@ class claim_op final : public wait_op {
   hold_ptr state_;
   core::acquired done_;
   const spi::time_point began_ = boot_clock::now();
-  spi::time_point sent_{};
+  spi::time_point sent_;
   std::uint64_t refused_token_ = 0;  // the newest token that a refusal named
   spi::time_point refused_sent_{};   // when what was refused last was sent
   std::atomic<bool> left_behind_;    // the engine may have something of this claim

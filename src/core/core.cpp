@@ -2,6 +2,7 @@
 
 #include "core/cancel_guard.hpp"
 #include "core/claim_op.hpp"
+#include "core/first_question.hpp"
 #include "core/hold_state.hpp"
 #include "core/parker.hpp"
 
@@ -13,6 +14,13 @@
 namespace afar::detail {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+// For so long a caller waits for its first answer with no operation: it hears nothing else meanwhile.
+constexpr auto soon = 50ms;
+
+}  // namespace
 
 core::core(settings s, factory open)
     : settings_(std::move(s)), hub_(*this), watchdog_(*this), engine_(open(*this)) {
@@ -86,62 +94,86 @@ spi::status core::check(claim_request& r) const {
   return {};
 }
 
-// What the attempt on the caller's stack came to, where the engine answers at once.
+// The attempt on the caller's own stack, with no operation: most claims are granted at once.
 struct core::first_try {
   hold_ptr state;
-  bool in_line = false;  // stands for the local line, or needs none
+  first_question question;
+  spi::time_point sent{};
+  bool asked = false;  // and stands for the local line, or needs none
   bool granted = false;
-  bool refused = false;  // finally: it does not wait
-  std::optional<wait_op::first_answer> answer;
+  bool refused = false;                         // finally: it does not wait
+  std::optional<wait_op::first_answer> answer;  // none, but asked: it is still to come
+
+  bool decided() const noexcept { return granted || refused; }
+  std::optional<spi::time_point> asked_at() const {
+    return asked ? std::optional{sent} : std::nullopt;
+  }
 };
 
-void core::try_first(const claim_request& r, first_try& t) {
+void core::try_first(const claim_request& r, bool blocks, first_try& t) {
   const bool lines_up = r.line->lines_up(r.mode);
-  if (!about().inline_steps) {
-    t.state = std::make_shared<hold_state>(shared_from_this(), r, *r.lease);
-    return;
-  }
-  t.in_line = !lines_up || r.line->try_enter();
-  if (!t.in_line && !r.by.waits) {
+  const bool at_once = about().inline_steps;
+  // Whom a stop token may call away has to hear it while he waits.
+  const bool here = at_once || (blocks && !r.stop.stop_possible());
+  t.asked = here && (!lines_up || r.line->try_enter());
+  if (at_once && !t.asked && !r.by.waits) {
     t.refused = true;  // a hold of this very client is in the way
     return;
   }
   t.state = std::make_shared<hold_state>(shared_from_this(), r, *r.lease);
-  if (!t.in_line) return;
+  if (!t.asked) return;
   if (lines_up) t.state->stand_for_line();
-  const auto sent = boot_clock::now();
-  // Short: while it lasts this thread hears no stop token. A failure is repeated by the operation.
-  const auto by = std::min(r.by.waits ? r.by.at : spi::time_point::max(), sent + about().try_time);
+  t.sent = boot_clock::now();
+  const auto deadline = r.by.waits ? r.by.at : spi::time_point::max();
+  // Short where the step is made on this thread. A failure is repeated by the operation.
+  const auto by = std::min(deadline, t.sent + (at_once ? about().try_time : settings_.patience));
   counters::up(counters_.steps);
-  if (observed()) tell({.what = event::kind::asking, .name = r.line->name(), .at = sent});
-  spi::status status;
-  spi::acquire_reply reply;
-  engine_->acquire(t.state->ready_to_ask(), by, [&](spi::status s, spi::acquire_reply a) {
-    status = std::move(s);
-    reply = std::move(a);
-  });
+  if (observed()) tell({.what = event::kind::asking, .name = r.line->name(), .at = t.sent});
+  t.state->ask_first(t.question, by);
+  const auto until = std::min(deadline, t.sent + soon);
+  while (!t.question.ready()) {
+    engine_->drive(t.question, until);
+    if (!t.question.ready() && boot_clock::now() >= until) return;
+  }
+  judge(t, r.by.waits);
+}
+
+// The first question is answered.
+void core::judge(first_try& t, bool waits) {
+  auto& [status, reply] = t.question.result();
   if (!status && reply.granted) {
-    t.granted = t.state->begin(reply, sent);
+    t.granted = t.state->begin(reply, t.sent);
     if (!t.granted) status = errc::unknown_outcome;
   }
-  if (t.granted) {
-    counters::up(counters_.acquired);
-    if (observed())
-      tell({.what = event::kind::acquired,
-            .name = r.line->name(),
-            .token = reply.token,
-            .at = boot_clock::now(),
-            .lease = *r.lease});
-    return;
+  if (!t.granted) t.state->end_question();
+  t.refused = !t.granted && !status && !waits;
+  if (t.decided() && observed()) {
+    const auto now = boot_clock::now();
+    tell({.what = t.granted ? event::kind::acquired : event::kind::refused,
+          .name = t.state->name(),
+          .token = t.granted ? reply.token : 0,
+          .at = now,
+          .waited = now - t.sent,
+          .lease = t.state->lease(),
+          .code = t.granted ? std::error_code{} : make_error_code(errc::timed_out)});
   }
-  if (!status && !r.by.waits) {
-    t.refused = true;
-    if (lines_up) r.line->leave();
-    return;
-  }
+  if (t.granted) return counters::up(counters_.acquired);
+  if (t.refused) return t.state->leave_line();
   t.answer.emplace(wait_op::first_answer{
       std::move(status),
       {.watch_key = std::move(reply.watch_key), .retry_after = reply.retry_after}});
+}
+
+// What goes on where the first try has not decided.
+std::shared_ptr<claim_op> core::operation(claim_request r, first_try& t, acquired done) {
+  const bool waits = r.by.waits;
+  const auto limits = claim_op::limits_of(*this, r.by);
+  auto op = std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), t.state,
+                                       t.asked_at(), std::move(done));
+  // It may have been answered meanwhile.
+  if (t.asked && !t.answer && !t.state->pass_on(op)) judge(t, waits);
+  if (t.answer) op->refused_before(t.question.result().second.token);
+  return op;
 }
 
 hold_ptr core::acquire(claim_request r, spi::status& out) {
@@ -150,22 +182,21 @@ hold_ptr core::acquire(claim_request r, spi::status& out) {
   out = check(r);
   if (out) return nullptr;
   first_try first;
-  try_first(r, first);
+  try_first(r, true, first);
+  hold_ptr got;
+  std::shared_ptr<claim_op> op;
+  if (!first.decided())
+    op = operation(std::move(r), first, [&](spi::status s, hold_ptr h) {
+      out = std::move(s);
+      got = std::move(h);
+    });
   if (first.granted) return std::move(first.state);
   if (first.refused) {
     counters::up(counters_.timed_out);
     out = errc::timed_out;
     return nullptr;
   }
-  hold_ptr got;
-  const auto limits = claim_op::limits_of(*this, r.by);
-  const auto op = std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), first.state,
-                                             first.in_line && first.answer.has_value(),
-                                             [&](spi::status s, hold_ptr h) {
-                                               out = std::move(s);
-                                               got = std::move(h);
-                                             });
-  op->run(std::move(first.answer), std::move(arriving));
+  op->run({.asked = first.asked, .answer = std::move(first.answer)}, std::move(arriving));
   return got;
 }
 
@@ -173,7 +204,7 @@ void core::start_acquire(claim_request r, acquired done) {
   arrival arriving(arrivals_);
   auto bad = check(r);
   first_try first;
-  if (!bad) try_first(r, first);
+  if (!bad) try_first(r, false, first);
   if (first.refused) {
     counters::up(counters_.timed_out);
     bad = errc::timed_out;
@@ -182,11 +213,8 @@ void core::start_acquire(claim_request r, acquired done) {
     arriving.end();
     return done(std::move(bad), first.granted ? std::move(first.state) : nullptr);
   }
-  const auto limits = claim_op::limits_of(*this, r.by);
-  const auto op =
-      std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), first.state,
-                                 first.in_line && first.answer.has_value(), std::move(done));
-  op->start(std::move(first.answer), std::move(arriving));
+  const auto op = operation(std::move(r), first, std::move(done));
+  op->start({.asked = first.asked, .answer = std::move(first.answer)}, std::move(arriving));
 }
 
 // ---- what engines tell --------------------------------------------------------------------------

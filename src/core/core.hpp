@@ -26,6 +26,7 @@
 
 namespace afar::detail {
 
+class claim_op;
 class hold_state;
 class wait_op;
 using hold_ptr = std::shared_ptr<hold_state>;
@@ -133,7 +134,9 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   bool busy() noexcept;  // calls, waits or releases are under way
   spi::status check(claim_request&) const;
   struct first_try;
-  void try_first(const claim_request&, first_try&);
+  void try_first(const claim_request&, bool blocks, first_try&);
+  void judge(first_try&, bool waits);
+  std::shared_ptr<claim_op> operation(claim_request, first_try&, acquired done);
   void granted(const spi::owner_id&, std::uint64_t token, std::uint64_t last_token,
                milliseconds lease) noexcept override;
   void asked(const spi::owner_id&) noexcept override;

@@ -1,6 +1,8 @@
 #include "core/hold_state.hpp"
 
+#include "core/claim_op.hpp"
 #include "core/core.hpp"
+#include "core/first_question.hpp"
 #include "core/notifier.hpp"
 #include "core/timers.hpp"
 #include "core/wait_machine.hpp"
@@ -44,6 +46,34 @@ spi::claim& hold_state::ready_to_ask() noexcept {
   if (hands && line_->lines_up(claim_.mode) && line_->contended())
     claim_.handoffs = std::min(core_->options().handoff, core_->about().token_block);
   return claim_;
+}
+
+void hold_state::ask_first(first_question& q, time_point by) {
+  asked_first_ = &q;  // nobody else knows of it yet
+  core_->engine().acquire(ready_to_ask(), by,
+                          [self = shared_from_this()](spi::status s, spi::acquire_reply r) {
+                            self->first_answered(std::move(s), std::move(r));
+                          });
+}
+
+void hold_state::first_answered(spi::status s, spi::acquire_reply r) {
+  std::shared_ptr<claim_op> op;
+  {
+    const std::lock_guard lock(m_);
+    op = std::move(passed_on_to_);
+    if (!op) {
+      if (asked_first_->answer(std::move(s), std::move(r))) core_->engine().nudge();
+      return;
+    }
+  }
+  op->replied(std::move(s), std::move(r));
+}
+
+bool hold_state::pass_on(const std::shared_ptr<claim_op>& op) {
+  const std::lock_guard lock(m_);
+  if (asked_first_->ready()) return false;
+  passed_on_to_ = op;
+  return true;
 }
 
 hold_state::~hold_state() {

@@ -27,8 +27,10 @@
 
 namespace afar::detail {
 
+class claim_op;
 class client_state;
 class core;
+class first_question;
 struct claim_request;
 
 class hold_state : public std::enable_shared_from_this<hold_state> {
@@ -45,9 +47,16 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   spi::claim& claim() noexcept { return claim_; }
   spi::claim& ready_to_ask() noexcept;  // the claim, about to be sent to the engine
   const std::shared_ptr<local_line>& line() const noexcept { return line_; }
+  // Asks the engine for the first time; the question must not end before it is answered or passed on.
+  void ask_first(first_question&, time_point by);
+  // The operation gets the answer instead. False: it is there already.
+  bool pass_on(const std::shared_ptr<claim_op>&);
+  // Who gave the answer has left the question. (Of a grant: begin() makes sure of it.)
+  void end_question() { const std::lock_guard lock(m_); }
   // The claim was granted by a request that left at `sent`. False: so late that it is over already.
   bool begin(const spi::acquire_reply&, time_point sent);
   void stand_for_line() noexcept { in_line_.store(true, std::memory_order_relaxed); }
+  void leave_line() noexcept;
   // Becomes the next waiter's, with the next token, if the bounds of hand-off allow it. For the line.
   bool try_hand_on() noexcept;
   bool like(const hold_state& other) const noexcept {
@@ -95,10 +104,10 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
 
  private:
   enum class phase : std::uint8_t { claiming, held, lost, releasing, ended };
+  void first_answered(spi::status, spi::acquire_reply);
   void send_release();
   void release_answered(const spi::status&, spi::release_reply);
   void finish_release(spi::status);
-  void leave_line() noexcept;
   time_point lasts_until(milliseconds granted, time_point sent) noexcept;
   void notify_lost(std::optional<std::stop_source>) const;
 
@@ -116,6 +125,8 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::atomic<loss_reason> why_{loss_reason::none};
 
   mutable std::mutex m_;
+  first_question* asked_first_ = nullptr;
+  std::shared_ptr<claim_op> passed_on_to_;
   std::uint64_t last_token_ = 0;
   std::uint32_t hands_ = 0;
   time_point granted_at_{};

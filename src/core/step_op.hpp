@@ -94,7 +94,7 @@ spi::status run_step(core& c, const wait_machine::limits& l, std::stop_token sto
                                         if (!s || !first) out = std::move(r);
                                         result = std::move(s);
                                       });
-  op->run(std::move(first));
+  op->run({.asked = first.has_value(), .answer = std::move(first)}, {});
   return result;
 }
 
@@ -105,7 +105,7 @@ void start_step(core& c, const wait_machine::limits& l, std::stop_token stop, St
   if (stop.stop_requested()) return done(errc::cancelled, {});
   std::make_shared<step_op<Step>>(c.shared_from_this(), l, std::move(stop), std::move(step),
                                   std::move(done))
-      ->start();
+      ->start({}, {});
 }
 
 }  // namespace afar::detail

@@ -39,7 +39,7 @@ class wait_machine {
   // What an attempt came to, whichever primitive made it.
   struct attempted {
     bool done = false;
-    std::string watch_key = {};
+    spi::rare_text watch_key = {};
     std::optional<milliseconds> retry_after = {};
   };
 

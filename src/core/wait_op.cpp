@@ -17,13 +17,12 @@ wait_op::~wait_op() {
   if (place_.listed) core_->delist(*this);
 }
 
-void wait_op::run(std::optional<first_answer> first, arrival arriving) {
+void wait_op::run(beginning first, arrival arriving) {
   // Nobody else knows of it yet.
   blocking_ = true;
   caller_ = std::this_thread::get_id();
   handling_ = true;  // this thread, until it has its answer
-  auto e = begin(std::move(first), arriving);
-  handle(e);
+  if (auto e = begin(std::move(first), arriving)) handle(*e);
   if (!reported_) heed_stop();
   while (!reported_) {
     if (pending_.load(std::memory_order_acquire))
@@ -69,27 +68,25 @@ void wait_op::sleep() {
     post({.what = event::kind::timer});
 }
 
-void wait_op::start(std::optional<first_answer> first, arrival arriving) {
+void wait_op::start(beginning first, arrival arriving) {
   {
     const std::lock_guard lock(m_);
     handling_ = true;
   }
-  post(begin(std::move(first), arriving));
+  if (auto e = begin(std::move(first), arriving)) post(std::move(*e));
   heed_stop();
   run_queue::run([self = shared_from_this()] { self->handle_posted(); });
 }
 
-wait_op::event wait_op::begin(std::optional<first_answer> first, arrival& arriving) {
+std::optional<wait_op::event> wait_op::begin(beginning first, arrival& arriving) {
   core_->enlist(*this);
   arriving.end();
-  event e{.what = event::kind::start};
-  if (first) {
-    machine_.start();
-    e.what = event::kind::attempt;
-    e.status = std::move(first->status);
-    e.answer = std::move(first->answer);
-  }
-  return e;
+  if (!first.asked) return event{.what = event::kind::start};
+  machine_.start();
+  if (!first.answer) return std::nullopt;
+  return event{.what = event::kind::attempt,
+               .status = std::move(first.answer->status),
+               .answer = std::move(first.answer->answer)};
 }
 
 void wait_op::heed_stop() {

@@ -39,10 +39,16 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     attempted answer;
   };
 
+  // What its caller has done for it.
+  struct beginning {
+    bool asked = false;                       // the first attempt was made
+    std::optional<first_answer> answer = {};  // to it; none: answered() will be called
+  };
+
   // Blocks the caller until report() has run.
-  void run(std::optional<first_answer> first = {}, arrival arriving = {});
+  void run(beginning, arrival);
   // Returns at once; report() runs on an unspecified thread, possibly before start returns.
-  void start(std::optional<first_answer> first = {}, arrival arriving = {});
+  void start(beginning, arrival);
 
   // Any thread.
   void wake();
@@ -106,7 +112,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     parker place;
   };
 
-  event begin(std::optional<first_answer> first, arrival& arriving);
+  std::optional<event> begin(beginning, arrival& arriving);
   void heed_stop();
   void sleep();
   void post(event);

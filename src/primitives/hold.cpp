@@ -18,8 +18,8 @@ bool usable(const std::shared_ptr<detail::hold_state>& state) noexcept {
 
 void release_and_report(std::shared_ptr<detail::hold_state> state, std::error_code* code) {
   if (!state) return report(spi::status{errc::not_owner}, "a hold that is empty", code);
-  const std::string name = state->name();
-  report(detail::awaited_release{std::move(state)}.wait(), name, code);
+  const auto line = state->line();  // has the name, also when the hold is gone
+  report(detail::awaited_release{std::move(state)}.wait(), line->name(), code);
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ spi::survey_reply survey_of(spi::engine& engine, const spi::survey_query& query)
                 [&](const spi::status& status, spi::survey_reply reply) {
                   if (status)
                     promise.set_exception(std::make_exception_ptr(
-                        lock_error(status.code, std::string{query.name}, status.detail)));
+                        lock_error(status.code, std::string{query.name}, status.detail.str())));
                   else
                     promise.set_value(std::move(reply));
                 });

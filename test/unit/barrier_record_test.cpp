@@ -143,7 +143,7 @@ TEST_F(barrier_record, refuses_another_limit_while_somebody_waits) {
   other.limit = 2;
   acquire(other);
   EXPECT_EQ(failed.code, errc::wrong_use);
-  EXPECT_EQ(failed.detail, "is a barrier with limit 3, not one with limit 2");
+  EXPECT_EQ(failed.detail.str(), "is a barrier with limit 3, not one with limit 2");
 }
 
 }  // namespace

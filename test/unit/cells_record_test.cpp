@@ -148,7 +148,7 @@ TEST_F(cells_record, can_be_erased_and_made_again_as_another_kind) {
   wrong.what.kind = kind::semaphore;
   apply(wrong);
   EXPECT_EQ(failed.code, errc::wrong_use);
-  EXPECT_EQ(failed.detail, "is a counter, not a counting_semaphore");
+  EXPECT_EQ(failed.detail.str(), "is a counter, not a counting_semaphore");
   const auto erased = apply(change(cell_action::erase));
   EXPECT_TRUE(erased.applied);
   EXPECT_EQ(erased.before, 5);

@@ -381,7 +381,7 @@ TEST_F(claims_record, refuses_another_kind_while_it_is_in_use) {
   other.what.kind = kind::election;
   acquire(other);
   EXPECT_EQ(failed.code, errc::wrong_use);
-  EXPECT_EQ(failed.detail, "is a mutex, not an election");
+  EXPECT_EQ(failed.detail.str(), "is a mutex, not an election");
   release(1);
   EXPECT_TRUE(acquire(other).granted);
   EXPECT_FALSE(failed);
@@ -416,7 +416,7 @@ TEST_F(fair_claims, are_no_writers_of_a_shared_mutex) {
   spi::claim reader = claim(2, access::shared);
   reader.what.kind = kind::shared_mutex;
   acquire(reader);
-  EXPECT_EQ(failed.detail, "is a fair_mutex, not a shared_mutex");
+  EXPECT_EQ(failed.detail.str(), "is a fair_mutex, not a shared_mutex");
 }
 
 TEST_F(permit_claims, refuse_another_limit_while_in_use) {
@@ -425,10 +425,10 @@ TEST_F(permit_claims, refuse_another_limit_while_in_use) {
   other.limit = 5;
   acquire(other);
   EXPECT_EQ(failed.code, errc::wrong_use);
-  EXPECT_EQ(failed.detail, "is a leased_semaphore with limit 3, not one with limit 5");
+  EXPECT_EQ(failed.detail.str(), "is a leased_semaphore with limit 3, not one with limit 5");
   other.what.kind = kind::mutex;
   acquire(other);
-  EXPECT_EQ(failed.detail, "is a leased_semaphore with limit 3, not a mutex");
+  EXPECT_EQ(failed.detail.str(), "is a leased_semaphore with limit 3, not a mutex");
 }
 
 // ---- permits ------------------------------------------------------------------------------------

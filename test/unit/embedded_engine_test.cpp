@@ -95,18 +95,18 @@ TEST_F(embedded_engine, a_name_is_one_thing) {
   change(*engine, add(1, "c"));
   const auto counted = change(*engine, add(1, "m"));
   EXPECT_EQ(counted.status.code, errc::wrong_use);
-  EXPECT_EQ(counted.status.detail, "is a mutex, not a counter");
+  EXPECT_EQ(counted.status.detail.str(), "is a mutex, not a counter");
   const auto locked = acquire(*engine, 2, "c");
   EXPECT_EQ(locked.status.code, errc::wrong_use);
-  EXPECT_EQ(locked.status.detail, "is a counter, not a mutex");
+  EXPECT_EQ(locked.status.detail.str(), "is a counter, not a mutex");
   spi::ledger_change define;
   define.what = {kind::stock, "c"};
   define.action = spi::ledger_action::define;
   EXPECT_EQ(record(*engine, define).status.code, errc::wrong_use);
   define.what.name = "s";
   EXPECT_FALSE(record(*engine, define).status);
-  EXPECT_EQ(acquire(*engine, 3, "s").status.detail, "is a stock, not a mutex");
-  EXPECT_EQ(change(*engine, add(1, "s")).status.detail, "is a stock, not a counter");
+  EXPECT_EQ(acquire(*engine, 3, "s").status.detail.str(), "is a stock, not a mutex");
+  EXPECT_EQ(change(*engine, add(1, "s")).status.detail.str(), "is a stock, not a counter");
 }
 
 TEST_F(embedded_engine, a_name_that_nobody_uses_any_more_may_become_something_else) {
@@ -246,7 +246,7 @@ TEST_F(embedded_engine, notices_that_its_folder_was_removed) {
   std::filesystem::remove_all(folder.path());
   EXPECT_TRUE(eventually([&] {
     const auto s = acquire(*engine, 1, "x").status;
-    return s.code == errc::unavailable && s.detail.find("removed") != std::string::npos;
+    return s.code == errc::unavailable && s.detail.str().find("removed") != std::string::npos;
   }));
   EXPECT_TRUE(acquire(*open(), 2, "x").reply.granted) << "a new client makes a new folder";
 }
@@ -264,7 +264,7 @@ TEST_F(embedded_engine, says_that_a_record_is_damaged) {
   }
   const auto failed = acquire(*engine, 1, "x");
   EXPECT_EQ(failed.status.code, errc::damaged);
-  EXPECT_THAT(failed.status.detail, HasSubstr("'x'"));
+  EXPECT_THAT(failed.status.detail.str(), HasSubstr("'x'"));
 }
 
 TEST_F(embedded_engine, remakes_a_shard_that_a_killed_process_had_only_begun_to_make) {

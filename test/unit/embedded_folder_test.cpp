@@ -40,8 +40,8 @@ class embedded_folder : public ::testing::Test {
   void expect(errc code, const std::string& words) const {
     const spi::status f = failed();
     EXPECT_EQ(f.code, code);
-    EXPECT_THAT(f.detail, HasSubstr(where.path()));
-    EXPECT_THAT(f.detail, HasSubstr(words));
+    EXPECT_THAT(f.detail.str(), HasSubstr(where.path()));
+    EXPECT_THAT(f.detail.str(), HasSubstr(words));
   }
   static mode_t mode(const std::string& path) {
     struct stat about{};
@@ -127,7 +127,7 @@ TEST_F(embedded_folder, opening_waits_for_another_opener_and_names_it_in_the_end
     FAIL();
   } catch (const failure& f) {
     EXPECT_EQ(f.why().code, errc::unavailable);
-    EXPECT_THAT(f.why().detail, HasSubstr("process " + std::to_string(opener.pid())));
+    EXPECT_THAT(f.why().detail.str(), HasSubstr("process " + std::to_string(opener.pid())));
   }
   opener.end();
   EXPECT_NO_THROW(open());

@@ -84,8 +84,8 @@ TEST_F(embedded_gate, names_the_process_that_is_stopped_inside) {
   const auto start = boot_clock::now();
   const auto failed = g.enter(start + 100ms);
   EXPECT_EQ(failed.code, errc::unavailable);
-  EXPECT_EQ(failed.detail, "process " + std::to_string(blocker->pid()) +
-                               " is stopped inside a step; continue or kill it");
+  EXPECT_EQ(failed.detail.str(), "process " + std::to_string(blocker->pid()) +
+                                     " is stopped inside a step; continue or kill it");
   EXPECT_GE(boot_clock::now() - start, 100ms);
   EXPECT_LT(boot_clock::now() - start, 100ms + 2s * slowness);
 }

@@ -152,7 +152,7 @@ TEST_F(faulty_engine_of, answers_a_renewal_once_per_claim_whatever_happens) {
 TEST_F(faulty_engine_of, wakes_for_nothing_and_loses_wakes) {
   auto e = plant(with(&faults::spurious, 1));
   acquire(plain, 1, "x");
-  const auto key = acquire(*e, 2, "x").reply.watch_key;
+  const std::string key = acquire(*e, 2, "x").reply.watch_key;
   watch(*e, key);
   for (std::uint64_t n = 10; n < 20; ++n) acquire(*e, n, "y");
   e->close();
@@ -253,7 +253,7 @@ TEST_F(faulty_engine_of, can_be_traced) {
                     lines.append(line).append("\n");
                   }};
   acquire(e, 1, "orders/42\n");
-  const auto key = acquire(e, 2, "orders/42\n").reply.watch_key;
+  const std::string key = acquire(e, 2, "orders/42\n").reply.watch_key;
   watch(e, key);
   release(e, 1, "orders/42\n");
   change(e, add(3, "orders/42\n"));

@@ -33,8 +33,8 @@ TEST_F(memory_engine_of_two, excludes_another_client) {
 
 TEST_F(memory_engine_of_two, wakes_exactly_the_next_in_line) {
   acquire(one, 1, "x");
-  const auto key2 = acquire(two, 2, "x").reply.watch_key;
-  const auto key3 = acquire(two, 3, "x").reply.watch_key;
+  const std::string key2 = acquire(two, 2, "x").reply.watch_key;
+  const std::string key3 = acquire(two, 3, "x").reply.watch_key;
   EXPECT_NE(key2, key3);
   EXPECT_FALSE(watch(two, key2)) << "nothing was missed";
   watch(two, key3);
@@ -45,14 +45,14 @@ TEST_F(memory_engine_of_two, wakes_exactly_the_next_in_line) {
 
 TEST_F(memory_engine_of_two, says_that_a_wake_was_missed_before_the_watch) {
   acquire(one, 1, "x");
-  const auto key = acquire(two, 2, "x").reply.watch_key;
+  const std::string key = acquire(two, 2, "x").reply.watch_key;
   release(one, 1, "x");
   EXPECT_TRUE(watch(two, key));
 }
 
 TEST_F(memory_engine_of_two, wakes_nobody_that_does_not_watch_any_more) {
   acquire(one, 1, "x");
-  const auto key = acquire(two, 2, "x").reply.watch_key;
+  const std::string key = acquire(two, 2, "x").reply.watch_key;
   watch(two, key);
   watch(two, key);
   two.unwatch(key);
@@ -117,18 +117,19 @@ TEST_F(memory_engine_of_two, refuses_a_name_that_is_in_use_as_something_else) {
   acquire(one, 1, "x");
   const auto wrong = change(one, add(1, "x"));
   EXPECT_EQ(wrong.status.code, errc::wrong_use);
-  EXPECT_EQ(wrong.status.detail, "is a mutex, not a counter");
+  EXPECT_EQ(wrong.status.detail.str(), "is a mutex, not a counter");
   EXPECT_EQ(acquire(one, 2, "x", kind::election).status.code, errc::wrong_use);
 
   change(one, add(1, "n"));
-  EXPECT_EQ(acquire(one, 3, "n").status.detail, "is a counter, not a mutex");
+  EXPECT_EQ(acquire(one, 3, "n").status.detail.str(), "is a counter, not a mutex");
   spi::ledger_change define;
   define.what = {kind::stock, "n"};
   define.action = spi::ledger_action::define;
   EXPECT_EQ(record(one, define).status.code, errc::wrong_use);
   define.what.name = "s";
   EXPECT_FALSE(record(one, define).status);
-  EXPECT_EQ(acquire(one, 4, "s", kind::election).status.detail, "is a stock, not an election");
+  EXPECT_EQ(acquire(one, 4, "s", kind::election).status.detail.str(),
+            "is a stock, not an election");
 }
 
 TEST_F(memory_engine_of_two, lets_a_name_be_something_else_when_the_holder_is_over) {
@@ -229,7 +230,7 @@ TEST_F(memory_engine_of_two, answers_steps_that_come_from_inside_an_answer) {
 
 TEST_F(memory_engine_of_two, answers_closed_when_closed_and_wakes_no_more) {
   acquire(one, 1, "x");
-  const auto key = acquire(two, 2, "x").reply.watch_key;
+  const std::string key = acquire(two, 2, "x").reply.watch_key;
   watch(two, key);
   two.close();
   release(one, 1, "x");

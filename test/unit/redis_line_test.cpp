@@ -26,7 +26,7 @@ class redis_line : public redis_test {
     std::promise<spi::renew_reply> answer;
     spi::claim* one[] = {&a};
     engine->renew(one, never, [&](std::size_t, const spi::status& s, spi::renew_reply r) {
-      EXPECT_FALSE(s) << s.detail;
+      EXPECT_FALSE(s) << s.detail.str();
       answer.set_value(r);
     });
     return answer.get_future().get();
@@ -169,7 +169,8 @@ TEST_F(redis_line, refuses_a_name_that_is_held_in_redissons_layout) {
   server->ask({"HSET", name, "4b6f-uuid:1", "2"});
   const auto got = ask(1);
   EXPECT_EQ(got.status.code, errc::wrong_use);
-  EXPECT_NE(got.status.detail.find("layout=redisson"), std::string::npos) << got.status.detail;
+  EXPECT_NE(got.status.detail.str().find("layout=redisson"), std::string::npos)
+      << got.status.detail.str();
 }
 
 TEST_F(redis_line, keeps_tokens_growing_when_everything_is_lost) {
@@ -206,7 +207,7 @@ TEST_F(redis_line, renews_and_releases_when_the_server_is_full) {
   ASSERT_FALSE(ask(2).reply.granted);
   server->ask({"CONFIG", "SET", "maxmemory", "1"});
   const auto again = ask(2);
-  EXPECT_FALSE(again.status) << "who waits goes on waiting: " << again.status.detail;
+  EXPECT_FALSE(again.status) << "who waits goes on waiting: " << again.status.detail.str();
   EXPECT_FALSE(again.reply.granted);
   EXPECT_EQ(renewed(a).why, loss::none);
   EXPECT_EQ(acquire(*engine, 3, name + "/new").status.code, errc::no_room);

@@ -26,7 +26,7 @@ class redis_link : public redis_test {
       got = answer_of<spi::cell_reply>(
           [&](auto done) { engine->change(ch, boot_clock::now() + 2s, std::move(done)); });
       return !got.status;
-    })) << got.status.detail;
+    })) << got.status.detail.str();
     return got.reply.value;
   }
   std::uint64_t number_ = 0;
@@ -36,7 +36,7 @@ TEST_F(redis_link, sends_a_script_that_the_server_has_forgotten) {
   EXPECT_EQ(add_one(), 1);
   server->ask({"SCRIPT", "FLUSH"});
   const auto got = change(*engine, add(1, name));
-  EXPECT_FALSE(got.status) << got.status.detail;
+  EXPECT_FALSE(got.status) << got.status.detail.str();
   EXPECT_EQ(got.reply.value, 2);
 }
 

@@ -46,7 +46,7 @@ class redis_redisson : public redis_test {
     std::promise<spi::renew_reply> answer;
     spi::claim* one[] = {&a};
     engine->renew(one, never, [&](std::size_t, const spi::status& s, spi::renew_reply r) {
-      EXPECT_FALSE(s) << s.detail;
+      EXPECT_FALSE(s) << s.detail.str();
       answer.set_value(r);
     });
     return answer.get_future().get();
@@ -177,7 +177,7 @@ TEST_F(redis_redisson, leaves_the_time_limit_of_javas_keys_alone) {
   get({"SET", name, "3"});
   get({"SET", "redisson_lock_token:{" + name + "}", "41"});
   const auto got = ask_permits(1, 1, 3);
-  ASSERT_TRUE(got.reply.granted) << got.status.detail;
+  ASSERT_TRUE(got.reply.granted) << got.status.detail.str();
   EXPECT_EQ(get({"PTTL", name}), ":-1\r\n");
   EXPECT_EQ(get({"PTTL", "redisson_lock_token:{" + name + "}"}), ":-1\r\n");
   EXPECT_EQ(ask_permits(2, 1, 4).status.code, errc::wrong_use);
@@ -216,14 +216,14 @@ TEST_F(redis_redisson, and_afars_layout_refuse_each_other_loudly) {
     ASSERT_TRUE(in(*afars, a, k).reply.granted);
     const auto here = in(*engine, a, k);
     EXPECT_EQ(here.status.code, errc::wrong_use) << spi::word(k);
-    EXPECT_NE(here.status.detail.find("without ?layout=redisson"), std::string::npos)
-        << here.status.detail;
+    EXPECT_NE(here.status.detail.str().find("without ?layout=redisson"), std::string::npos)
+        << here.status.detail.str();
     const std::string r = name + "/r/" + std::string{spi::word(k)};
     ASSERT_TRUE(in(*engine, r, k).reply.granted);
     const auto there = in(*afars, r, k);
     EXPECT_EQ(there.status.code, errc::wrong_use) << spi::word(k);
-    EXPECT_NE(there.status.detail.find("?layout=redisson"), std::string::npos)
-        << there.status.detail;
+    EXPECT_NE(there.status.detail.str().find("?layout=redisson"), std::string::npos)
+        << there.status.detail.str();
   }
 }
 
@@ -232,15 +232,16 @@ TEST_F(redis_redisson, tells_a_stock_from_a_lock) {
   for (const kind k : {kind::mutex, kind::shared_mutex}) {
     const auto got = ask(1, k);
     EXPECT_EQ(got.status.code, errc::wrong_use);
-    EXPECT_NE(got.status.detail.find("is a stock"), std::string::npos) << got.status.detail;
+    EXPECT_NE(got.status.detail.str().find("is a stock"), std::string::npos)
+        << got.status.detail.str();
   }
 }
 
 TEST_F(redis_redisson, refuses_another_kind) {
   ASSERT_TRUE(ask(1, kind::fair_mutex).reply.granted);
-  EXPECT_NE(ask(2, kind::mutex).status.detail.find("fair_mutex"), std::string::npos);
-  EXPECT_NE(ask(2, kind::shared_mutex).status.detail.find("fair_mutex"), std::string::npos);
-  EXPECT_NE(ask_permits(2, 1, 1).status.detail.find("fair_mutex"), std::string::npos);
+  EXPECT_NE(ask(2, kind::mutex).status.detail.str().find("fair_mutex"), std::string::npos);
+  EXPECT_NE(ask(2, kind::shared_mutex).status.detail.str().find("fair_mutex"), std::string::npos);
+  EXPECT_NE(ask_permits(2, 1, 1).status.detail.str().find("fair_mutex"), std::string::npos);
 }
 
 TEST_F(redis_redisson, refuses_more_permits_at_once_than_a_script_should_write) {

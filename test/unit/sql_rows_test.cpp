@@ -172,7 +172,7 @@ TEST_P(sql_rows, of_two_that_are_locked_crosswise_one_is_refused) {
       on.run("COMMIT");
       return true;
     } catch (const engines::sql::failure& f) {
-      EXPECT_TRUE(f.again) << f.what.detail;
+      EXPECT_TRUE(f.again) << f.what.detail.str();
       on.run("ROLLBACK");
       return false;
     }

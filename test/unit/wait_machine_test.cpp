@@ -201,7 +201,7 @@ TEST(wait_machine, gives_up_with_the_failure_when_patience_is_over) {
   m.on_attempt({errc::unavailable, "nobody there"}, {}, t0);
   EXPECT_EQ(m.on_attempt({errc::unavailable, "nobody there"}, {}, t0 + 10s), action::withdraw);
   EXPECT_EQ(m.result().code, errc::unavailable);
-  EXPECT_EQ(m.result().detail, "nobody there");
+  EXPECT_EQ(m.result().detail.str(), "nobody there");
 }
 
 TEST(wait_machine, says_what_failed_rather_than_timed_out) {
@@ -230,7 +230,7 @@ TEST(wait_machine, does_not_say_busy_when_a_try_had_no_answer) {
   m.start();
   m.on_attempt({errc::timed_out, "process 7 did not leave"}, {}, t0 + 5s);
   EXPECT_EQ(m.result().code, errc::unavailable);
-  EXPECT_EQ(m.result().detail, "process 7 did not leave");
+  EXPECT_EQ(m.result().detail.str(), "process 7 did not leave");
 }
 
 TEST(wait_machine, has_timed_out_if_it_was_refused_and_only_the_last_try_failed) {

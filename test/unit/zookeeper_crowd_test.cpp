@@ -41,7 +41,7 @@ class zookeeper_crowd : public zookeeper_test {
     std::promise<Reply> got;
     auto answer = got.get_future();
     send([&](const spi::status& s, Reply r) {
-      EXPECT_FALSE(s) << s.detail;
+      EXPECT_FALSE(s) << s.detail.str();
       got.set_value(std::move(r));
     });
     return answer.get();

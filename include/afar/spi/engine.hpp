@@ -36,6 +36,7 @@
 #include <afar/detail/function.hpp>
 #include <afar/error.hpp>
 #include <afar/spi/owner.hpp>
+#include <afar/spi/rare_text.hpp>
 #include <afar/upkeep.hpp>
 
 #include <chrono>
@@ -58,11 +59,11 @@ using calendar_time = std::chrono::time_point<std::chrono::system_clock, millise
 // gone, not applied) are not errors.
 struct status {
   std::error_code code = {};
-  std::string detail = {};
+  rare_text detail = {};
 
   status() = default;
-  status(errc e, std::string text = {}) : code(e), detail(std::move(text)) {}             // NOLINT
-  status(std::error_code c, std::string text = {}) : code(c), detail(std::move(text)) {}  // NOLINT
+  status(errc e, rare_text text = {}) : code(e), detail(std::move(text)) {}             // NOLINT
+  status(std::error_code c, rare_text text = {}) : code(c), detail(std::move(text)) {}  // NOLINT
   explicit operator bool() const noexcept { return static_cast<bool>(code); }  // true: failed
 };
 
@@ -152,7 +153,7 @@ struct acquire_reply {
   std::uint64_t token = 0;       // larger than that of every earlier grant of this name
   std::uint64_t last_token = 0;  // end of the block reserved for local hand-off; == token if none
   milliseconds lease{};          // as granted
-  std::string watch_key = {};    // refused: what to watch; empty if nothing can be
+  rare_text watch_key = {};      // refused: what to watch; empty if nothing can be
   std::optional<milliseconds> retry_after = {};  // refused: attempt by then, wake or no wake
 };
 

@@ -16,7 +16,7 @@ class failure : public std::exception {
   failure(errc code, std::string detail) : why_(code, std::move(detail)) {}
 
   const spi::status& why() const noexcept { return why_; }
-  const char* what() const noexcept override { return why_.detail.c_str(); }
+  const char* what() const noexcept override { return why_.detail.str().c_str(); }
 
  private:
   spi::status why_;

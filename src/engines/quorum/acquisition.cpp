@@ -233,7 +233,7 @@ spi::status worst(const std::vector<spi::status>& failures, std::size_t of) {
       failures, [](const spi::status& s) { return s.code == errc::unavailable; }));
   return {away > of - (of / 2 + 1) ? errc::unavailable : errc::timed_out,
           std::to_string(of - failures.size()) + " of " + std::to_string(of) +
-              " servers answer; another: " + failures.front().detail};
+              " servers answer; another: " + failures.front().detail.str()};
 }
 
 void acquire(voters_ptr who, const spi::claim& a, spi::time_point by,

@@ -114,25 +114,25 @@ void cluster::submit_to(std::size_t number, std::unique_ptr<request> r) {
 }
 
 void cluster::examine_group(spi::time_point by, spi::done<std::vector<finding>> then) {
-  auto r = make_request(
-      by, [masters = count(), then = std::move(then)](spi::status s, const reply& got) mutable {
-        using grade = finding::grade;
-        finding f{grade::ok, "cluster", {}, {}};
-        if (s || got.failed()) {
-          f = {grade::warning, "cluster", "does not tell its state: " + (s ? s.detail : got.text),
-               "ACL SETUSER … +cluster|info"};
-        } else {
-          const auto slots = info_number(got.text, "cluster_slots_ok").value_or(0);
-          f.text = std::to_string(masters) + " masters serve " + std::to_string(slots) + " of " +
-                   std::to_string(slot_count) + " slots; rows below are of the first";
-          if (info_field(got.text, "cluster_state") != "ok" || slots < std::int64_t{slot_count})
-            f = {grade::failure, "cluster", f.text + ": names in the others cannot be locked",
-                 "redis-cli --cluster fix"};
-        }
-        std::vector<finding> rows;
-        rows.push_back(std::move(f));
-        then({}, std::move(rows));
-      });
+  auto r = make_request(by, [masters = count(), then = std::move(then)](spi::status s,
+                                                                        const reply& got) mutable {
+    using grade = finding::grade;
+    finding f{grade::ok, "cluster", {}, {}};
+    if (s || got.failed()) {
+      f = {grade::warning, "cluster", "does not tell its state: " + (s ? s.detail.str() : got.text),
+           "ACL SETUSER … +cluster|info"};
+    } else {
+      const auto slots = info_number(got.text, "cluster_slots_ok").value_or(0);
+      f.text = std::to_string(masters) + " masters serve " + std::to_string(slots) + " of " +
+               std::to_string(slot_count) + " slots; rows below are of the first";
+      if (info_field(got.text, "cluster_state") != "ok" || slots < std::int64_t{slot_count})
+        f = {grade::failure, "cluster", f.text + ": names in the others cannot be locked",
+             "redis-cli --cluster fix"};
+    }
+    std::vector<finding> rows;
+    rows.push_back(std::move(f));
+    then({}, std::move(rows));
+  });
   append(r->words, {"CLUSTER", "INFO"});
   submit_to(0, std::move(r));
 }

@@ -177,7 +177,7 @@ asio::awaitable<Out> in_time(std::shared_ptr<wire> over, const address& to, spi:
   } catch (const std::system_error& e) {
     out.failure =
         *late ? spi::status{errc::unavailable, "does not answer"} : failure_of_stream(e, *over, to);
-    out.failure.detail += out.hint;
+    out.failure.detail = out.failure.detail.str() + std::string{out.hint};
     out.nobody_there = out.nobody_there && !*late;
   }
   // 0: the timer has fired, or is about to: then the socket is closed, or will be.

@@ -73,7 +73,7 @@ asio::awaitable<located> sentinels::locate() {
       co_return last;
     }
     nobody = nobody && last.nobody_there;
-    last.failure.detail = "Sentinel " + sentinel.text() + ": " + last.failure.detail;
+    last.failure.detail = "Sentinel " + sentinel.text() + ": " + last.failure.detail.str();
   }
   last.nobody_there = nobody;
   co_return last;

@@ -49,7 +49,7 @@ std::unique_ptr<connection> dial(const target& to, spi::time_point by) {
       return made;
     } catch (failure& f) {
       if (to.servers.size() > 1)
-        f.what.detail = at.name + ":" + std::to_string(at.port) + ": " + f.what.detail;
+        f.what.detail = at.name + ":" + std::to_string(at.port) + ": " + f.what.detail.str();
       last = std::move(f);
     }
   }

@@ -36,7 +36,7 @@ std::uint64_t traced_engine::begin(std::string text) {
 
 void traced_engine::end(std::uint64_t step, spi::time_point begun, const spi::status& s,
                         std::string text) {
-  if (s) text = fmt::format("failed: {} {}", s.code.message(), s.detail);
+  if (s) text = fmt::format("failed: {} {}", s.code.message(), s.detail.str());
   const auto took = std::chrono::floor<std::chrono::microseconds>(boot_clock::now() - begun);
   print(fmt::format("#{} -> {} ({}us)", step, text, took.count()));
 }
