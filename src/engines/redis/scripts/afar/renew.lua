@@ -30,9 +30,10 @@ local function holds(name, owner, mode, lease, token, note, channel, tkey)
   end
   local v = redis.pcall('GET', name)
   if type(v) ~= 'string' or string.find(v, owner .. ' ', 1, true) ~= 1 then return false end
-  local left = stretch(name, lease)
   local last, more, kind, since, old = string.match(v, '^(%d+) (%d+) (%a) (%-?%d+) (.*)$', #owner + 2)
   last, since, token = tonumber(last), tonumber(since), tonumber(token)
+  local left = since < 0 and call('PTTL', name)
+  call('PEXPIRE', name, lease)  -- first, see stretch; the lease of a hold does not change, so this is never shorter
   local was = last - more
   if since > 0 and now - since > 43200000 then call('PEXPIRE', tkey, 172800000) end  -- its grant gave it a day and a half at least
   if note ~= old or token > was or since < 0 then
