@@ -29,7 +29,9 @@ class first_question final : public spi::waiter {
   void park_until(spi::time_point t) noexcept override { place_.park_until(t); }
   void notify() noexcept override { place_.notify(); }
 
-  std::pair<spi::status, spi::acquire_reply>& result() noexcept { return result_; }  // once it is ready
+  std::pair<spi::status, spi::acquire_reply>& result() noexcept {
+    return result_;
+  }  // once it is ready
 
  private:
   std::pair<spi::status, spi::acquire_reply> result_;

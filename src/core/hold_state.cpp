@@ -30,7 +30,8 @@ hold_state::hold_state(std::shared_ptr<core> c, const claim_request& r, millisec
       renew_(r.renew == renewal::automatic),
       lease_(lease),
       pace_(lease.count()),
-      note_(r.note) {
+      note_(r.note),
+      end_answer_(*core_) {
   claim_.what = line_->what();
   claim_.owner = core_->new_owner();
   claim_.mode = r.mode;
@@ -242,7 +243,22 @@ void hold_state::set_note(std::string text) {
 // ---- release ------------------------------------------------------------------------------------
 
 void hold_state::end(ended done) noexcept {
-  if (core_->forked()) return done ? done(errc::forked) : void();
+  if (auto known = begin_end(done, false); known && done) done(std::move(*known));
+}
+
+std::optional<spi::status> hold_state::end_awaited() noexcept {
+  ended nobody;
+  return begin_end(nobody, true);
+}
+
+spi::status hold_state::await_end(time_point until) noexcept {
+  if (end_answer_.wait_until(until)) return std::move(end_answer_.value());
+  return {errc::unknown_outcome, "the lease will end it"};
+}
+
+// What came of it, where that is known at once: then the hold may be somebody else's already.
+std::optional<spi::status> hold_state::begin_end(ended& done, bool awaited) noexcept {
+  if (core_->forked()) return errc::forked;
   if (core_->observed())
     core_->tell({.what = event::kind::releasing,
                  .name = name(),
@@ -251,30 +267,28 @@ void hold_state::end(ended done) noexcept {
   if (claim_.handoffs > 0 && line_->hand_on(shared_from_this())) {
     counters::up(core_->stats().released);
     counters::up(core_->stats().handed_on);
-    return done ? done({}) : void();
+    return spi::status{};
   }
   bool watched = false;
-  bool over = false;
   {
     const std::lock_guard lock(m_);
     const auto was = phase_.load(std::memory_order_relaxed);
-    over = was == phase::releasing || was == phase::ended;
-    if (!over) {
-      watched = was == phase::held;
-      lost_before_release_ = was == phase::lost;
-      const auto until = was == phase::claiming ? boot_clock::now() + lease_ : valid_until();
-      release_until_ = until + core_->options().margin_of(lease_);
-      phase_.store(phase::releasing, std::memory_order_release);
-      std::swap(ended_, done);
-    }
+    if (was == phase::releasing || was == phase::ended) return errc::not_owner;
+    watched = was == phase::held;
+    lost_before_release_ = was == phase::lost;
+    const auto until = was == phase::claiming ? boot_clock::now() + lease_ : valid_until();
+    release_until_ = until + core_->options().margin_of(lease_);
+    phase_.store(phase::releasing, std::memory_order_release);
+    std::swap(ended_, done);
+    end_awaited_ = awaited;
   }
-  if (over) return done ? done(errc::not_owner) : void();
   if (watched) core_->renewals().leave(*this);
   if (in_line_.load(std::memory_order_relaxed)) line_->releasing();
   core_->release_begins();
   send_release();
   // The next one's request goes right behind the release: no need to wait for its answer.
   if (core_->about().ordered) leave_line();
+  return std::nullopt;
 }
 
 void hold_state::send_release() {
@@ -320,7 +334,10 @@ void hold_state::finish_release(spi::status s) {
                  .code = s.code});
   leave_line();
   core_->release_ended();
-  if (done) done(std::move(s));
+  if (end_awaited_)
+    end_answer_.give(std::move(s));
+  else if (done)
+    done(std::move(s));
 }
 
 void hold_state::leave_line() noexcept {

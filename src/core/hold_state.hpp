@@ -13,6 +13,7 @@
 
 #include "core/local_line.hpp"
 #include "core/settings.hpp"
+#include "core/sync_wait.hpp"
 
 #include <afar/detail/function.hpp>
 #include <afar/hold.hpp>
@@ -88,6 +89,9 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   // ---- for the user's side
   // Releases. `done` (may be empty) runs once, when it is known what came of it; see hold::release.
   void end(ended done) noexcept;
+  // As end(), for one who waits: what came of it, if that is known at once; else await_end tells.
+  std::optional<spi::status> end_awaited() noexcept;
+  spi::status await_end(time_point until) noexcept;
   void keep_open(std::shared_ptr<client_state> c) noexcept { client_ = std::move(c); }
   std::shared_ptr<client_state> let_go() noexcept { return std::move(client_); }
   bool valid() const noexcept;
@@ -105,6 +109,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
  private:
   enum class phase : std::uint8_t { claiming, held, lost, releasing, ended };
   void first_answered(spi::status, spi::acquire_reply);
+  std::optional<spi::status> begin_end(ended& done, bool awaited) noexcept;
   void send_release();
   void release_answered(const spi::status&, spi::release_reply);
   void finish_release(spi::status);
@@ -136,6 +141,8 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   bool renewing_ = false;  // a renewal that nobody has answered yet: claim_ must not change
   std::optional<std::stop_source> lost_;  // made when somebody asks
   ended ended_;
+  bool end_awaited_ = false;
+  answer<spi::status> end_answer_;
   bool lost_before_release_ = false;
   bool uncertain_ = false;  // the answer to a release was lost
   time_point release_until_{};

@@ -12,18 +12,18 @@
 
 namespace afar::detail {
 
-// Held by a shared_ptr, of which the completion has one: it may come after the caller gave up.
+// Owned by both, as the completion may come after the caller gave up; or by something that is.
 template <class Value>
 class answer final : public spi::waiter {
  public:
-  explicit answer(std::shared_ptr<core> c) : core_(std::move(c)) {}
+  explicit answer(core& c) noexcept : core_(c) {}  // which whoever completes keeps alive
 
   // Once.
   void give(Value v) noexcept {
     value_ = std::move(v);
     ready_.store(true, std::memory_order_seq_cst);
     place_.notify();
-    if (driving_.load(std::memory_order_seq_cst)) core_->engine().nudge();
+    if (driving_.load(std::memory_order_seq_cst)) core_.engine().nudge();
   }
 
   // False: not given by `until`.
@@ -44,13 +44,13 @@ class answer final : public spi::waiter {
  private:
   void sleep_until(spi::time_point until) noexcept {
     // Where steps answer at once, the engine has nothing to read that could lead to this answer.
-    if (core_->about().inline_steps) return park_until(until);
+    if (core_.about().inline_steps) return park_until(until);
     driving_.store(true, std::memory_order_seq_cst);
-    if (!ready()) core_->engine().drive(*this, until);
+    if (!ready()) core_.engine().drive(*this, until);
     driving_.store(false, std::memory_order_relaxed);
   }
 
-  const std::shared_ptr<core> core_;
+  core& core_;
   Value value_{};
   std::atomic<bool> ready_{false};
   std::atomic<bool> driving_{false};

@@ -57,7 +57,7 @@ class tries {
   };
   void launch(const part& p) {
     wish w{.by = deadline::no_wait(), .options = {.stop = give_up_.get_token()}};
-    const auto reply = std::make_shared<answer<outcome>>(p->client()->shared());
+    const auto reply = std::make_shared<answer<outcome>>(p->owner());
     p->owner().start_acquire(p->request(std::move(w)), [reply](spi::status s, hold_ptr h) {
       reply->give({std::move(s), std::move(h)});
     });

@@ -17,24 +17,23 @@ void release(hold_ptr state) noexcept {
   state->end({});
 }
 
-awaited_release::awaited_release(hold_ptr state)
-    : core_(state->owner().shared_from_this()),
-      answer_(std::make_shared<answer<spi::status>>(core_)) {
-  if (core_->forked()) {
-    leak(std::move(state));
-    answer_->give(errc::forked);
+awaited_release::awaited_release(hold_ptr state) : state_(std::move(state)) {
+  if (state_->owner().forked()) {
+    leak(std::move(state_));
+    known_ = errc::forked;
     return;
   }
   const cancel_guard guard;
-  client_ = state->let_go();
-  state->end([a = answer_](spi::status s) { a->give(std::move(s)); });
+  client_ = state_->let_go();  // out of the hold, which may be somebody else's in a moment
+  known_ = state_->end_awaited();
 }
 
 spi::status awaited_release::wait() {
+  if (known_) return std::move(*known_);
   const cancel_guard guard;
-  const auto time = std::max(core_->options().patience, core_->about().try_time);
-  if (answer_->wait_until(deadline::after(time).at)) return std::move(answer_->value());
-  return {errc::unknown_outcome, "the lease will end it"};
+  const core& c = state_->owner();
+  const auto time = std::max(c.options().patience, c.about().try_time);
+  return state_->await_end(deadline::after(time).at);
 }
 
 }  // namespace afar::detail

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "core/hold_state.hpp"
-#include "core/sync_wait.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace afar::detail {
 
@@ -20,9 +20,9 @@ class awaited_release {
   spi::status wait();
 
  private:
-  std::shared_ptr<core> core_;
   std::shared_ptr<client_state> client_;  // dropped last: it may close the client
-  std::shared_ptr<answer<spi::status>> answer_;
+  hold_ptr state_;
+  std::optional<spi::status> known_;  // before wait()
 };
 
 }  // namespace afar::detail

@@ -15,7 +15,8 @@ class rare_text {
   rare_text(std::string text) {  // NOLINT(google-explicit-constructor)
     if (!text.empty()) text_ = std::make_unique<const std::string>(std::move(text));
   }
-  rare_text(const char* text) : rare_text(std::string{text}) {}  // NOLINT(google-explicit-constructor)
+  rare_text(const char* text)
+      : rare_text(std::string{text}) {}  // NOLINT(google-explicit-constructor)
   rare_text(const rare_text& other) : rare_text(other.str()) {}
   rare_text& operator=(const rare_text& other) { return *this = rare_text{other}; }
   rare_text(rare_text&&) noexcept = default;
@@ -27,8 +28,12 @@ class rare_text {
     static const std::string none;
     return text_ ? *text_ : none;
   }
-  operator const std::string&() const noexcept { return str(); }  // NOLINT(google-explicit-constructor)
-  operator std::string_view() const noexcept { return str(); }    // NOLINT(google-explicit-constructor)
+  operator const std::string&() const noexcept {
+    return str();
+  }  // NOLINT(google-explicit-constructor)
+  operator std::string_view() const noexcept {
+    return str();
+  }  // NOLINT(google-explicit-constructor)
   friend bool operator==(const rare_text& a, std::string_view b) noexcept { return a.str() == b; }
 
  private:
