@@ -73,6 +73,8 @@ wait_machine::action wait_machine::on_watch(const spi::status& s, bool recheck, 
     state_ = state::withdrawing;
     return action::withdraw;
   }
+  // Another try would end after the time that is promised.
+  if (now >= limits_.deadline) return give_up(too_late(now), now);
   if (s) {
     // Without a watch nothing wakes us: look more often, and try to watch again next time.
     watch_key_.clear();

@@ -240,6 +240,19 @@ TEST(wait_machine, has_timed_out_if_it_was_refused_and_only_the_last_try_failed)
   EXPECT_EQ(m.result().code, errc::timed_out);
 }
 
+// It was refused before the deadline; another try with its own grace would end 117 ms after it.
+TEST(wait_machine, makes_no_further_try_when_the_watch_is_answered_after_the_deadline) {
+  for (const bool recheck : {false, true}) {
+    auto m = waiting();
+    m.start();
+    m.on_attempt({}, refused(), t0);
+    EXPECT_EQ(m.on_watch({}, recheck, t0 + 137ms), action::withdraw);
+    EXPECT_EQ(m.wake_at(), t0 + 177ms);
+    EXPECT_EQ(m.on_withdrawn(), action::finish);
+    EXPECT_EQ(m.result().code, errc::timed_out);
+  }
+}
+
 TEST(wait_machine, forgets_earlier_failures_once_it_is_answered) {
   auto m = waiting(t0 + 1h);
   m.start();
