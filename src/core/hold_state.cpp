@@ -350,11 +350,11 @@ void hold_state::close_down() {
     if (!held()) return;
   }
   core_->release_begins();
+  lose(loss_reason::closed);  // first: once it is released it may be another's
   core_->engine().release(claim_, core_->background_by(boot_clock::now()),
                           [self = shared_from_this()](const spi::status&, spi::release_reply) {
                             self->core_->release_ended();
                           });
-  lose(loss_reason::closed);
 }
 
 }  // namespace afar::detail

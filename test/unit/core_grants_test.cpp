@@ -110,4 +110,37 @@ TEST(core_grants, asks_for_the_whole_of_a_lease_that_is_not_renewed) {
   end_and_wait(s, h);
 }
 
+// Looks at a hold when it is released.
+class looks_at_release final : public scripted_engine {
+ public:
+  explicit looks_at_release(spi::host& h) : scripted_engine(h) {}
+  void release(const spi::claim&, spi::time_point, spi::done<spi::release_reply> d) override {
+    valid = hold->valid();
+    released = true;
+    d({}, spi::release_reply::released);
+  }
+  hold_ptr hold;
+  bool valid = false;
+  bool released = false;
+};
+
+TEST(core, calls_a_hold_invalid_before_closing_gives_it_back) {
+  looks_at_release* engine = nullptr;
+  const auto core = std::make_shared<detail::core>(detail::settings{}, [&](spi::host& h) {
+    auto e = std::make_unique<looks_at_release>(h);
+    engine = e.get();
+    return e;
+  });
+  core->start_acquire({.line = core->line(spi::kind::mutex, "name"), .by = {}},
+                      [&](const spi::status&, hold_ptr h) { engine->hold = std::move(h); });
+  engine->next(engine->acquires).done({}, {.granted = true, .token = 1});
+  ASSERT_NE(engine->hold, nullptr);
+  EXPECT_TRUE(engine->hold->valid());
+  core->close();
+  EXPECT_TRUE(engine->released);
+  EXPECT_FALSE(engine->valid) << "another may have it by now";
+  engine->hold->end({});
+  engine->hold.reset();
+}
+
 }  // namespace
