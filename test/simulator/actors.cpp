@@ -95,9 +95,22 @@ void user::ask() {
                     static_cast<std::uint64_t>(patience.count()));
   wish_ = scene_.kept.asks(o);
   plan_to_cancel();
+  // One at a time: who blocks goes on only when those that began to block after him have ended.
+  if (!scene_.where.inside() && scene_.where.chance(200)) return wait_for_it(std::move(r));
   client_.core().start_acquire(std::move(r), [this](const spi::status& s, detail::hold_ptr h) {
     answered(s, std::move(h));
   });
+}
+
+// On a thread of its own, which lends itself to the engine.
+void user::wait_for_it(detail::claim_request r) {
+  scene_.where.note("blocks");
+  ++scene_.counted.blocked;
+  scene_.where.rescue_by([this] { stop_.request_stop(); });
+  spi::status s;
+  auto h = client_.core().acquire(std::move(r), s);
+  scene_.where.rescue_by(nullptr);
+  answered(s, std::move(h));
 }
 
 void user::plan_to_cancel() {

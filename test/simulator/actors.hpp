@@ -33,14 +33,15 @@ class user {
  public:
   user(scene& s, client& c) : scene_(s), client_(c) {}
 
-  void live();      // plans the next wish
-  void let_go();    // gives back what it has
+  void live();    // plans the next wish
+  void let_go();  // gives back what it has
 
  private:
   void ask();
   detail::claim_request make_request(open_wish&);
   void choose_deadline(detail::claim_request&, open_wish&);
   void plan_to_cancel();
+  void wait_for_it(detail::claim_request);
   void answered(const spi::status&, detail::hold_ptr);
   void begin_to_hold();
   nanoseconds time_to_hold();
@@ -61,8 +62,8 @@ class client {
  public:
   explicit client(scene&);
 
-  void crash();          // from outside
-  void close();          // by a thread of its own, which waits
+  void crash();  // from outside
+  void close();  // by a thread of its own, which waits
   bool over() const noexcept { return over_; }
   bool has_core() const noexcept { return core_ != nullptr; }
   bool leaks() const noexcept { return over_ && !weak_.expired(); }

@@ -92,7 +92,7 @@ class simulated_server {
   std::shared_ptr<server_clock> clock_;
   engines::memory::memory_store store_;
   // What a pushing server must remember.
-  std::unordered_map<std::string, queued> line_;  // by key
+  std::unordered_map<std::string, queued> line_;           // by key
   std::unordered_map<std::string, std::uint64_t> newest_;  // token of a name: refusals tell it
 };
 
@@ -125,7 +125,8 @@ class channel final : public spi::host, public std::enable_shared_from_this<chan
   simulated_server& server() noexcept { return server_; }
   spi::host& client() noexcept { return client_; }
 
-  std::map<std::uint64_t, std::shared_ptr<open_call>> calls;  // in the order in which they were asked
+  std::map<std::uint64_t, std::shared_ptr<open_call>>
+      calls;  // in the order in which they were asked
   std::uint64_t next_call = 1;
   std::shared_ptr<engines::memory::listener> ear;
 

@@ -127,8 +127,7 @@ void promises::expect_nothing_left(simulated_server& s) {
   for (const auto& n : plan_.names)
     for (const auto& e : s.survey(n.text).entries)
       if (!e.holders.empty() || !e.waiters.empty())
-        world_.fail(e.holders.empty() ? "a place in line is left behind"
-                                      : "a hold is left behind");
+        world_.fail(e.holders.empty() ? "a place in line is left behind" : "a hold is left behind");
   for (const auto& e : s.survey(plan::semaphore).entries) {
     if (e.value > plan_.takeable || e.value < plan_.takeable - not_known_)
       world_.fail("the semaphore has another value than it began with");

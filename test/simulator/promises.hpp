@@ -54,15 +54,15 @@ class promises final : public grants_listener {
     ++on_the_way_;
   }
   void put_back(std::optional<bool> applied);  // none: not known
-  void dies(world::machine);  // nobody there believes or waits any more
+  void dies(world::machine);                   // nobody there believes or waits any more
 
   bool quiet() const noexcept {
     return wishes_.empty() && held_.empty() && taken_ + on_the_way_ == 0;
   }
   bool told(const belief& b) const { return b.lost.stop_requested(); }
 
-  void after_event();               // one holder at a time
-  void audit(simulated_server&);    // nobody waits for nothing; deadlines. Now and then
+  void after_event();             // one holder at a time
+  void audit(simulated_server&);  // nobody waits for nothing; deadlines. Now and then
   void expect_nothing_left(simulated_server&);
   void things_are_well_from(world::time t) { well_from_ = t; }
 

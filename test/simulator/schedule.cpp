@@ -15,6 +15,7 @@ namespace afar::test {
 tally& tally::operator+=(const tally& o) noexcept {
   events += o.events;
   calls += o.calls;
+  blocked += o.blocked;
   grants += o.grants;
   given_up += o.given_up;
   taken += o.taken;
@@ -45,8 +46,9 @@ class schedule {
   void restart_later();
   void be_busy();
   void become_quiet();
+  void settle();
   void close_all();
-  void step();
+  void run_for(nanoseconds);
 
   world world_;
   plan plan_;
@@ -55,7 +57,8 @@ class schedule {
   tally counted_;
   scene scene_;
   std::vector<std::unique_ptr<client>> clients_;  // those that are over, too
-  bool set_back_ = false;                         // the server's calendar, once
+  world::id never_ = 0;
+  bool set_back_ = false;  // the server's calendar, once
 };
 
 schedule::schedule(std::uint64_t seed, world::record r)
@@ -63,12 +66,15 @@ schedule::schedule(std::uint64_t seed, world::record r)
       plan_(world_),
       promises_(world_, plan_),
       server_(world_, plan_.way, promises_),
-      scene_{world_, plan_, promises_, server_, counted_} {}
+      scene_{world_, plan_, promises_, server_, counted_} {
+  world_.after_each([this] {
+    ++counted_.events;
+    promises_.after_event();
+  });
+}
 
-void schedule::step() {
-  world_.step();
-  ++counted_.events;
-  promises_.after_event();
+void schedule::run_for(nanoseconds d) {
+  world_.run_until(world_.now() + d, [this] { return world_.failed(); });
 }
 
 void schedule::audit() {
@@ -120,11 +126,13 @@ void schedule::fault() {
       c.crash();
       return restart_later();
     default:
-      ++counted_.closes;
       world_.after(0ns, c.machine(), [&c, this] {
-        if (!world_.inside()) c.close();
+        if (world_.inside()) return;
+        ++counted_.closes;
+        c.close();
+        restart_later();
       });
-      return restart_later();
+      return;
   }
 }
 
@@ -132,10 +140,12 @@ void schedule::fault() {
 
 void schedule::be_busy() {
   clients_.reserve(64);
-  for (std::size_t i = 0; i < plan_.clients; ++i) clients_.push_back(std::make_unique<client>(scene_));
+  for (std::size_t i = 0; i < plan_.clients; ++i)
+    clients_.push_back(std::make_unique<client>(scene_));
   audit();
   if (!plan_.calm) plan_fault();
-  while (!world_.failed() && world_.now() < plan_.busy) step();
+  world_.at(plan_.busy, world::nowhere, [this] { become_quiet(); });
+  while (!world_.failed() && !scene_.ending) world_.step();
 }
 
 // Everybody gets what he still waits for, or gives up, and gives it back.
@@ -143,15 +153,17 @@ void schedule::become_quiet() {
   scene_.ending = true;
   plan_.way.refused = plan_.way.lost = plan_.way.unanswered = plan_.way.unwoken = 0;
   for (const auto& c : clients_) c->way().cut(0ns);
-  const auto quiet_from = world_.now();
-  if (!plan_.calm) promises_.things_are_well_from(quiet_from + to_recover);
-  const auto latest = quiet_from + to_recover + 20s;
-  while (!world_.failed() && !promises_.quiet() && world_.now() < latest) step();
-  if (!promises_.quiet()) world_.fail("a call never ends");
+  if (!plan_.calm) promises_.things_are_well_from(world_.now() + to_recover);
+  never_ =
+      world_.after(to_recover + 20s, world::nowhere, [this] { world_.fail("a call never ends"); });
+}
+
+void schedule::settle() {
+  while (!world_.failed() && !promises_.quiet()) world_.step();
+  world_.cancel(never_);
   // What is given back, or given up, is so soon; after a failure at the latest with its lease.
-  const auto settled = world_.now() + (plan_.calm ? nanoseconds{1s} : to_recover);
-  while (!world_.failed() && world_.now() < settled) step();
-  promises_.expect_nothing_left(server_);
+  run_for(plan_.calm ? nanoseconds{1s} : to_recover);
+  if (!world_.failed()) promises_.expect_nothing_left(server_);
 }
 
 void schedule::close_all() {
@@ -162,15 +174,14 @@ void schedule::close_all() {
     }
     world_.as(c->machine(), [&] { c->close(); });
   }
-  const auto last = world_.now() + to_recover;
-  while (!world_.failed() && world_.now() < last) step();
+  run_for(to_recover);
   for (const auto& c : clients_)
     if (!world_.failed() && c->leaks()) world_.fail("a core that was closed is still there");
 }
 
 outcome schedule::run() {
   be_busy();
-  if (!world_.failed()) become_quiet();
+  if (!world_.failed()) settle();
   close_all();
   world_.note("the end");
   world_.forget_events();

@@ -13,6 +13,7 @@ namespace afar::test {
 struct tally {
   std::uint64_t events = 0;
   std::uint64_t calls = 0;
+  std::uint64_t blocked = 0;  // calls that blocked their threads
   std::uint64_t grants = 0;
   std::uint64_t given_up = 0;  // calls that timed out, were cancelled or failed
   std::uint64_t taken = 0;     // of semaphores

@@ -74,9 +74,8 @@ void simulated_engine::ask(spi::time_point by, spi::done<Reply> done, Step step)
   way_->to_server(way_->way().lost, [way = way_, number, step = std::move(step)]() mutable {
     Reply reply{};
     auto s = step(reply);
-    way->to_client(way->way().unanswered, [way, number, s, reply] {
-      settle<Reply>(*way, number, s, reply);
-    });
+    way->to_client(way->way().unanswered,
+                   [way, number, s, reply] { settle<Reply>(*way, number, s, reply); });
   });
 }
 
@@ -143,6 +142,11 @@ void simulated_engine::change(const spi::cell_change& c, spi::time_point by,
                          return way->server().change(copy, reply);
                        });
 }
+bool simulated_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
+  way_->where().sleep_until(until, [&w] { return w.ready(); });
+  return false;
+}
+
 void simulated_engine::record(const spi::ledger_change&, spi::time_point,
                               spi::done<spi::ledger_reply> done) {
   done(errc::unsupported, {});

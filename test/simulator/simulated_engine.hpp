@@ -26,6 +26,7 @@ class simulated_engine final : public spi::engine {
   void survey(const spi::survey_query&, spi::time_point by, spi::done<spi::survey_reply>) override;
   void evict(const spi::resource&, const spi::owner_id&, std::uint64_t token, spi::time_point by,
              spi::done<spi::release_reply>) override;
+  bool drive(spi::waiter&, spi::time_point until) noexcept override;
   void close() noexcept override { way_->end(); }
 
  private:

@@ -8,11 +8,10 @@
 
 #include <sys/random.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <utility>
 
 using afar::test::world;
@@ -36,8 +35,9 @@ __attribute__((no_sanitize("address", "thread", "undefined"))) int clock_gettime
   return 0;
 }
 
-__attribute__((no_sanitize("address", "thread", "undefined"))) ssize_t getrandom(
-    void* to, size_t size, unsigned flags) noexcept {
+__attribute__((no_sanitize("address", "thread", "undefined"))) ssize_t getrandom(void* to,
+                                                                                 size_t size,
+                                                                                 unsigned flags) {
   if (!world::running()) return ::syscall(SYS_getrandom, to, size, flags);
   auto* at = static_cast<unsigned char*>(to);
   for (size_t i = 0; i < size; ++i) at[i] = static_cast<unsigned char>(world::current().draw());
@@ -87,11 +87,10 @@ void notifier::post(function<void()> f) {
 // ---- parker: the world goes on while somebody sleeps ----------------------------------------------
 
 void parker::park_until(boot_clock::time_point until) noexcept {
-  auto& w = world::current();
-  const auto m = w.acting();
-  w.run_until(w.paused(m) ? std::max(w.when(m, until), w.resumed(m)) : w.when(m, until));
+  world::current().sleep_until(until, [this] { return word_.load() != 0; });
+  word_ = 0;
 }
 
-void parker::notify() noexcept {}
+void parker::notify() noexcept { word_ = 1; }
 
 }  // namespace afar::detail

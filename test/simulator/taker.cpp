@@ -43,8 +43,8 @@ void taker::take() {
       scene_.kept.hurries(*wish_, boot_clock::now());
       stop_.request_stop();
     });
-  client_.core().start_change(
-      std::move(r), [this](const spi::status& s, const spi::cell_reply&) { taken(s); });
+  client_.core().start_change(std::move(r),
+                              [this](const spi::status& s, const spi::cell_reply&) { taken(s); });
 }
 
 void taker::taken(const spi::status& s) {
@@ -63,7 +63,8 @@ void taker::put_back() {
   scene_.kept.puts_back();
   scene_.where.note("puts one back");
   client_.core().start_change(change_by(1), [this](const spi::status& s, const spi::cell_reply& r) {
-    scene_.where.note("has put one back", static_cast<std::uint64_t>(s.code.value()), r.applied ? 1 : 0);
+    scene_.where.note("has put one back", static_cast<std::uint64_t>(s.code.value()),
+                      r.applied ? 1 : 0);
     scene_.kept.put_back(s ? std::nullopt : std::optional{r.applied});
     live();
   });

@@ -75,14 +75,9 @@ bool world::step() {
   ++depth_;
   as(where, [&] { next.mapped().what(); });
   --depth_;
+  if (after_each_) after_each_();
+  if (failed() && rescue_) std::exchange(rescue_, nullptr)();
   return true;
-}
-
-void world::run_until(time t) {
-  ++depth_;
-  while (!failed() && !events_.empty() && events_.begin()->first.at <= t) step();
-  --depth_;
-  now_ = std::max(now_, t);
 }
 
 void world::forget_events() {
@@ -124,6 +119,7 @@ boot_clock::time_point world::clock(machine m) const {
 
 world::time world::when(machine m, boot_clock::time_point t) const {
   if (t <= clock(m)) return now_;
+  if (t - clock(m) > 24h) return time::max();  // nobody lives to see it
   const auto shown = (t.time_since_epoch() - machines_[m].offset).count();
   const auto rate = million + machines_[m].ppm;
   return nanoseconds{shown / rate * million + shown % rate * million / rate + 2};  // never early
@@ -145,10 +141,10 @@ void world::note(std::string_view what, std::uint64_t a, std::uint64_t b) {
   if (record_ == record::digest) return;
   char line[160];
   const auto who = acting_ == nowhere ? std::string("-") : "client " + std::to_string(acting_);
-  const int n = std::snprintf(line, sizeof line, "%12.6f  %-9s %.*s %llu %llu\n",
-                              static_cast<double>(now_.count()) / 1e9, who.c_str(),
-                              static_cast<int>(what.size()), what.data(),
-                              static_cast<unsigned long long>(a), static_cast<unsigned long long>(b));
+  const int n = std::snprintf(
+      line, sizeof line, "%12.6f  %-9s %.*s %llu %llu\n", static_cast<double>(now_.count()) / 1e9,
+      who.c_str(), static_cast<int>(what.size()), what.data(), static_cast<unsigned long long>(a),
+      static_cast<unsigned long long>(b));
   text_.append(line, static_cast<std::size_t>(std::min<int>(n, sizeof line - 1)));
 }
 

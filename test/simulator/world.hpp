@@ -8,6 +8,7 @@
 #include <afar/boot_clock.hpp>
 #include <afar/detail/function.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -54,10 +55,25 @@ class world {
     return at(now_ + d, m, std::move(f));
   }
   bool cancel(id) noexcept;
-  bool step();            // false: nothing is to happen any more
-  void run_until(time);   // what happens until then, also from inside of an event
-  void forget_events();   // of everybody
+  bool step();  // false: nothing is to happen any more
+  void after_each(detail::function<void()> f) { after_each_ = std::move(f); }
+  // What happens until then, or until it is enough; from inside of an event, too.
+  template <class Enough>
+  void run_until(time t, Enough enough) {
+    ++depth_;
+    while (!enough() && !events_.empty() && events_.begin()->first.at <= t) step();
+    --depth_;
+    if (!enough()) now_ = std::max(now_, t);
+  }
+  void forget_events();                                // of everybody
   bool inside() const noexcept { return depth_ > 1; }  // a blocked call waits further up
+
+  // The thread that acts sleeps, by the clock of its machine, and goes on when that does.
+  template <class Enough>
+  void sleep_until(boot_clock::time_point t, Enough enough) {
+    run_until(when(acting_, t), enough);
+    while (paused(acting_)) run_until(resumed(acting_), [] { return false; });
+  }
 
   // ---- machines
   machine add_machine();
@@ -81,6 +97,8 @@ class world {
   // ---- what happened
   void note(std::string_view what, std::uint64_t a = 0, std::uint64_t b = 0);
   void fail(std::string why);  // the first one counts
+  // Who blocks is freed by that when something has failed.
+  void rescue_by(detail::function<void()> f) { rescue_ = std::move(f); }
   bool failed() const noexcept { return !failure_.empty(); }
   const std::string& failure() const noexcept { return failure_; }
   std::uint64_t digest() const noexcept { return digest_; }
@@ -125,6 +143,8 @@ class world {
   std::uint64_t digest_ = 0xcbf29ce484222325U;
   std::string text_;
   std::string failure_;
+  detail::function<void()> after_each_;
+  detail::function<void()> rescue_;
 };
 
 }  // namespace afar::test
