@@ -35,9 +35,10 @@ std::vector<belief> beliefs(const evidence& e) {
   std::vector<belief> all;
   for (const life& l : e.lives) {
     std::map<std::pair<std::uint16_t, std::uint64_t>, growing_belief> open;
-    std::map<std::uint16_t, std::pair<std::int64_t, std::uint32_t>> asked;  // by thread
+    // By object and thread: one that wants several at once asks for each.
+    std::map<std::pair<std::uint16_t, std::uint16_t>, std::pair<std::int64_t, std::uint32_t>> asked;
     for (const fact& f : l.facts) {
-      if (f.what == act::asked) asked[f.thread] = {f.at, f.weight};
+      if (f.what == act::asked) asked[{f.object, f.thread}] = {f.at, f.weight};
       if (f.what == act::granted) {
         auto [at, fresh] = open.try_emplace({f.object, f.token});
         if (!fresh) {  // twice the same token: both are kept, the rule for tokens finds them
@@ -46,8 +47,8 @@ std::vector<belief> beliefs(const evidence& e) {
         }
         at->second.b = {.object = f.object,
                         .token = f.token,
-                        .weight = asked[f.thread].second,
-                        .asked = asked[f.thread].first,
+                        .weight = asked[{f.object, f.thread}].second,
+                        .asked = asked[{f.object, f.thread}].first,
                         .from = f.at,
                         .worker = l.worker,
                         .life = l.number};

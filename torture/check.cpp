@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 namespace afar::torture {
 namespace {
@@ -126,6 +127,13 @@ std::vector<span_of_time> waits(const evidence& e, std::uint16_t object) {
 
 }  // namespace
 
+std::int64_t due_after(const evidence& e, std::int64_t from, std::int64_t until) {
+  std::int64_t due = from + e.slack;
+  for (const incident& i : e.incidents)
+    if (i.from < until) due = std::max(due, i.to + e.crash_bound + e.slack);
+  return due;
+}
+
 // While somebody waits for what nobody holds, a grant comes soon: at once after a release, and when what
 // the dead had is free after the last thing that was done to the run.
 void check_wakes(const evidence& e, std::uint16_t object, const std::vector<belief>& held,
@@ -139,9 +147,7 @@ void check_wakes(const evidence& e, std::uint16_t object, const std::vector<beli
       while (w < wanted.size() && wanted[w].to < b.from) ++w;
       if (w < wanted.size()) {
         const std::int64_t from = std::max(free_at, wanted[w].from);
-        std::int64_t due = from + e.slack;
-        for (const incident& n : e.incidents)
-          if (n.from < b.from) due = std::max(due, n.to + e.crash_bound + e.slack);
+        const std::int64_t due = due_after(e, from, b.from);
         if (b.from > due)
           out.push_back({"nobody waits for nothing", object, b.from,
                          fmt::format("free and wanted for {:.0f} ms, and {:.0f} ms late",
@@ -161,11 +167,11 @@ void check_deadlines(const evidence& e, findings& out) {
     for (const stop_made& s : e.stops)
       if (s.worker == l.worker && s.life == l.number) stalls.push_back(s.when);
     stalls = merged(std::move(stalls));
-    std::map<std::uint16_t, fact> asked;
+    std::map<std::pair<std::uint16_t, std::uint16_t>, fact> asked;  // by object and thread
     for (const fact& f : l.facts) {
-      if (f.what == act::asked) asked[f.thread] = f;
-      if (f.what != act::granted && f.what != act::gave_up) continue;
-      const fact& a = asked[f.thread];
+      if (f.what == act::asked) asked[{f.object, f.thread}] = f;
+      if (f.what != act::granted && f.what != act::gave_up && f.what != act::passed) continue;
+      const fact& a = asked[{f.object, f.thread}];
       const std::int64_t late = f.at - a.until;
       // Twice: when one thread of a process did not run, others had to wait for it.
       if (late <= grace || late - 2 * covered(stalls, a.at, f.at + grace) <= grace) continue;
@@ -187,61 +193,6 @@ void check_writes(const evidence& e, findings& out) {
   }
 }
 
-// Additions of one are linearizable if no two saw the same value, who came after another's answer saw
-// more, and nothing is missing at the end but what may have happened.
-void check_counter(const evidence& e, std::uint16_t object, findings& out) {
-  struct change {
-    std::int64_t from, to, before;
-  };
-  std::vector<change> all;
-  std::int64_t doubtful = 0;
-  for (const life& l : e.lives) {
-    std::map<std::uint16_t, std::int64_t> begun;
-    for (const fact& f : l.facts) {
-      if (f.object != object) continue;
-      if (f.what == act::changing) begun[f.thread] = f.at;
-      if (f.what == act::changed) all.push_back({begun[f.thread], f.at, f.value});
-      if (f.what == act::unknown) ++doubtful;
-      if (f.what == act::changed || f.what == act::unknown) begun.erase(f.thread);
-    }
-    doubtful += static_cast<std::int64_t>(begun.size());  // killed in the middle
-  }
-  std::vector<change> by_answer = all;
-  std::ranges::sort(all, {}, &change::from);
-  std::ranges::sort(by_answer, {}, &change::to);
-  std::set<std::int64_t> seen;
-  std::int64_t most = -1;
-  std::size_t answered = 0;
-  for (const change& c : all) {
-    for (; answered < by_answer.size() && by_answer[answered].to < c.from; ++answered)
-      most = std::max(most, by_answer[answered].before);
-    if (c.before <= most)
-      out.push_back({"changes count once", object, c.to,
-                     fmt::format("saw {} after another had seen {}", c.before, most)});
-    if (!seen.insert(c.before).second)
-      out.push_back({"changes count once", object, c.to, fmt::format("two saw {}", c.before)});
-  }
-  const auto sure = static_cast<std::int64_t>(all.size());
-  const std::int64_t final = e.final_value.contains(object) ? e.final_value.at(object) : 0;
-  if (final < sure || final > sure + doubtful)
-    out.push_back({"changes count once", object, 0,
-                   fmt::format("{} at the end after {} additions and {} that may have happened",
-                               final, sure, doubtful)});
-}
-
-void check_stock(const evidence& e, std::uint16_t object, findings& out) {
-  std::int64_t told = 0;
-  for (const life& l : e.lives)
-    for (const fact& f : l.facts)
-      if (f.object == object && f.what == act::changed) told += f.value;
-  const std::int64_t taken = e.final_value.contains(object) ? e.final_value.at(object) : 0;
-  const std::int64_t sold = e.sold.contains(object) ? e.sold.at(object) : 0;
-  if (taken != sold || sold < told)
-    out.push_back(
-        {"changes count once", object, 0,
-         fmt::format("{} units taken for {} orders, of which {} were told", taken, sold, told)});
-}
-
 void check_words(const evidence& e, findings& out) {
   static constexpr const char* texts[] = {"", "a deeper lock had another token",
                                           "the depth was wrong", "valid again after a loss"};
@@ -253,22 +204,89 @@ void check_words(const evidence& e, findings& out) {
                                    texts[f.value])});
 }
 
-findings check(const evidence& e) {
+// All of several locks or none: who was told yes has them all, who was told no has none, and what was got
+// on the way to a no is let go. (Its members are judged as locks besides.)
+void check_together(const evidence& e, std::uint16_t object, findings& out) {
+  for (const life& l : e.lives)
+    for (const fact& f : l.facts) {
+      if (f.object != object) continue;
+      const bool part = f.what == act::passed && f.value != static_cast<std::int64_t>(f.weight);
+      const bool rest = f.what == act::gave_up && f.token != 0;
+      if (part || rest)
+        out.push_back({"all or none", object, f.at,
+                       fmt::format("worker {}.{} was told {} and had {} of the locks", l.worker,
+                                   l.number, part ? "yes" : "no",
+                                   part ? f.value : static_cast<std::int64_t>(f.token))});
+    }
+}
+
+void check_let_go(const evidence& e, findings& out) {
+  for (const life& l : e.lives) {
+    std::map<std::pair<std::uint16_t, std::uint64_t>, std::int64_t> got;
+    for (const fact& f : l.facts) {
+      if (f.what == act::acquired) got[{f.object, f.token}] = f.at;
+      if (f.what == act::granted || f.what == act::releasing || f.what == act::told_lost)
+        got.erase({f.object, f.token});
+    }
+    for (const auto& [lock, at] : got)
+      if (l.death == never || l.death > due_after(e, at, l.death))
+        out.push_back({"all or none", lock.first, at,
+                       fmt::format("worker {}.{} got token {}, gave it to nobody and kept it",
+                                   l.worker, l.number, lock.second)});
+  }
+}
+
+namespace {
+
+void check_lock(const evidence& e, std::uint16_t i, const std::vector<belief>& all, findings& out) {
+  std::vector<belief> held;
+  std::ranges::copy_if(all, std::back_inserter(held),
+                       [&](const belief& b) { return b.object == i; });
+  const object& o = e.objects[i];
+  check_overlaps(o, held, out);
+  check_tokens(o, held, out);
+  check_order(e, o, held, out);
+  check_wakes(e, i, held, out);
+}
+
+void check_object(const evidence& e, std::uint16_t i, const std::vector<belief>& all,
+                  findings& out) {
+  switch (e.objects[i].sort) {
+    case sort::mutex:
+    case sort::fair_mutex:
+    case sort::recursive_mutex:
+    case sort::shared_mutex:
+    case sort::leased_semaphore:
+    case sort::election:
+      return check_lock(e, i, all, out);
+    case sort::counter:
+      return check_counter(e, i, out);
+    case sort::stock:
+      return check_stock(e, i, out);
+    case sort::latch:
+      return check_latch(e, i, out);
+    case sort::counting_semaphore:
+      return check_semaphore(e, i, out);
+    case sort::barrier:
+      return check_barrier(e, i, out);
+    case sort::multi_lock:
+      return check_together(e, i, out);
+  }
+}
+
+}  // namespace
+
+findings check(const evidence& e, searched* how_much) {
   findings out;
+  searched unread;
   const std::vector<belief> all = beliefs(e);
   for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(e.objects.size()); ++i) {
-    const object& o = e.objects[i];
-    if (o.sort == sort::counter) check_counter(e, i, out);
-    if (o.sort == sort::stock) check_stock(e, i, out);
-    if (!o.is_lock()) continue;
-    std::vector<belief> held;
-    std::ranges::copy_if(all, std::back_inserter(held),
-                         [&](const belief& b) { return b.object == i; });
-    check_overlaps(o, held, out);
-    check_tokens(o, held, out);
-    check_order(e, o, held, out);
-    check_wakes(e, i, held, out);
+    const auto before = out.size();
+    check_object(e, i, all, out);
+    // The sweeps say more about what they find.
+    if (out.size() == before) check_orders(e, i, how_much ? *how_much : unread, out);
   }
+  check_let_go(e, out);
   check_deadlines(e, out);
   check_writes(e, out);
   check_words(e, out);
@@ -276,12 +294,24 @@ findings check(const evidence& e) {
   return out;
 }
 
+namespace {
+
+bool is_about_values(std::string_view rule) {
+  return rule == "changes count once" || rule == "one order explains it" ||
+         rule == "a latch opens once" || rule == "permits are conserved";
+}
+bool is_about_holders(std::string_view rule) {
+  return rule == "one holder at a time" || rule == "a barrier opens when all are there";
+}
+
+}  // namespace
+
 findings take_outside(const evidence& e, findings& all) {
   const auto is_outside = [&](const violation& v) {
     return std::ranges::any_of(e.incidents, [&](const incident& i) {
       if (!i.forgets) return false;
-      if (v.rule == "changes count once") return true;
-      return v.rule == "one holder at a time" && v.at > i.from && v.at < i.to + e.crash_bound;
+      if (is_about_values(v.rule)) return true;
+      return is_about_holders(v.rule) && v.at > i.from && v.at < i.to + e.crash_bound;
     });
   };
   findings out;

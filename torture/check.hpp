@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace afar::torture {
@@ -31,7 +32,10 @@ struct evidence {
   std::vector<entry> writes;                          // as they went through the fences
   std::map<std::uint16_t, std::int64_t> final_value;  // of counters; of stocks: units taken
   std::map<std::uint16_t, std::int64_t> sold;         // of stocks: orders that hold, asked again
-  std::int64_t crash_bound = 0;                       // what a dead process held is free by then
+  // Of counting_semaphores, by object and round: permits that were free at the end.
+  std::map<std::pair<std::uint16_t, std::uint64_t>, std::int64_t> left;
+  std::int64_t lease = 500'000'000;  // who is silent for longer is given up
+  std::int64_t crash_bound = 0;      // what a dead process held is free by then
   // For a wake-up: a waiter that was not told looks every second, and the machine is busy.
   std::int64_t slack = 2'000'000'000;
 };
@@ -72,10 +76,26 @@ void check_deadlines(const evidence&, findings&);
 void check_writes(const evidence&, findings&);
 void check_counter(const evidence&, std::uint16_t object, findings&);
 void check_stock(const evidence&, std::uint16_t object, findings&);
+void check_latch(const evidence&, std::uint16_t object, findings&);
+void check_semaphore(const evidence&, std::uint16_t object, findings&);
+void check_barrier(const evidence&, std::uint16_t object, findings&);
+void check_together(const evidence&, std::uint16_t object, findings&);
+void check_let_go(const evidence&, findings&);
 void check_words(const evidence&, findings&);  // what workers found themselves
 
+// How much was searched for an order that explains it (linear.hpp).
+struct searched {
+  std::uint64_t operations = 0;
+  std::uint64_t histories = 0;  // counters, stocks, latches of every round
+  std::uint64_t left_out = 0;   // operations of those that have too many possible orders
+};
+void check_orders(const evidence&, std::uint16_t object, searched&, findings&);
+
+// When what was possible at `from` should have happened, in view of what was done to the run before `until`.
+std::int64_t due_after(const evidence&, std::int64_t from, std::int64_t until);
+
 // All of them.
-findings check(const evidence&);
+findings check(const evidence&, searched* = nullptr);
 
 // Takes out what the guarantees do not cover: after an engine forgot what it had confirmed, a second
 // holder for as long as the first believes, and changes that are gone. Tokens and fences hold also then.

@@ -7,13 +7,10 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <limits>
 #include <random>
 #include <vector>
 
 namespace afar::torture {
-
-inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();
 
 // One process, from its start to its end.
 struct life {

@@ -2,14 +2,29 @@
 
 #include <fstream>
 #include <stdexcept>
+#include <utility>
 
 namespace afar::torture {
 
 std::string_view word(sort s) {
   static constexpr std::string_view words[] = {
-      "mutex",   "fair_mutex", "recursive_mutex", "shared_mutex", "leased_semaphore", "election",
-      "counter", "stock"};
+      "mutex",    "fair_mutex", "recursive_mutex", "shared_mutex", "leased_semaphore",
+      "election", "counter",    "stock",           "latch",        "counting_semaphore",
+      "barrier",  "multi_lock"};
   return words[static_cast<std::size_t>(s)];
+}
+
+std::vector<std::uint16_t> plan::members() const {
+  constexpr std::pair<torture::sort, int> some[] = {
+      {sort::mutex, 3}, {sort::fair_mutex, 1}, {sort::shared_mutex, 1}};
+  std::vector<std::uint16_t> all;
+  for (auto [sort, times] : some)
+    for (std::uint16_t i = 0; i < objects.size() && times > 0; ++i)
+      if (objects[i].sort == sort) {
+        all.push_back(i);
+        --times;
+      }
+  return all;
 }
 
 void plan::store() const {

@@ -9,9 +9,12 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace afar::torture {
+
+inline constexpr std::int64_t never = std::numeric_limits<std::int64_t>::max();  // as a stamp
 
 enum class act : std::uint32_t {
   none,
@@ -24,16 +27,21 @@ enum class act : std::uint32_t {
   releasing,  // token; by the library, right before the request leaves
   wrote,      // token; the fence let it through
   refused,    // token; the fence refused the write
-  changing,   // a counter's or a stock's change begins; value: its number
-  changed,    // value: what a counter was before, or 1 if a stock sold
-  unknown,    // a change that may have happened
-  stalled,    // this process did not run from `until` to `at`
-  broke       // the worker saw a promise broken; value: which, see broken_here
+  changing,  // a change of a value begins (value: its number), a count-down of `weight`, a permit's return
+  changed,  // value: what a counter was before, or 1 if a stock sold
+  unknown,  // a change that may have happened
+  reading,  // the value is asked for
+  saw,      // value: what it was
+  passed,  // what was asked for: a latch is open, a barrier full, a permit taken, all of a multi_lock
+  acquired,  // token; by the library, of a lock that a multi_lock may be about
+  stalled,   // this process did not run from `until` to `at`
+  broke      // the worker saw a promise broken; value: which, see broken_here
 };
 
 enum class broken_here : std::int64_t { none, another_token, wrong_depth, valid_after_loss };
 
-// `what` is stored last.
+// `what` is stored last. Of what comes in rounds (plan.hpp) `token` is the round. Of a multi_lock `weight` is
+// how many locks were wanted, and `value` of `passed` and `token` of `gave_up` how many it then had.
 struct event {
   std::atomic<act> what{act::none};
   std::uint16_t object = 0;

@@ -24,9 +24,16 @@ std::string lately(const verdict& v, std::int64_t at) {
   return out;
 }
 
-const char* outcome(const verdict& v) {
-  if (!v.violations.empty()) return "BROKEN";
-  return v.invalid.empty() ? "kept" : "INVALID";
+const char* word(outcome is) {
+  switch (is) {
+    case outcome::kept:
+      return "kept";
+    case outcome::broken:
+      return "BROKEN";
+    case outcome::proves_nothing:
+      return "INVALID";
+  }
+  return "";
 }
 
 }  // namespace
@@ -38,6 +45,12 @@ std::string as_text(const verdict& v, const std::string& replay) {
       "  {} kills, {} stops, {} answers lost\n",
       v.url, v.seconds, v.seed, v.grants, v.changes, v.writes, v.refused_writes, v.kills, v.stops,
       v.lost_answers);
+  std::string uses;
+  for (const auto& [name, times] : v.uses)
+    uses += fmt::format("{}{} {}", uses.empty() ? "" : ", ", name, times);
+  if (!uses.empty()) out += "  used: " + uses + '\n';
+  out += fmt::format("  {} operations in {} histories searched for an order, {} left out\n",
+                     v.searched.operations, v.searched.histories, v.searched.left_out);
   for (const auto& [name, times] : v.bites)
     out += fmt::format("  {:<28} bit {:>5} times\n", name, times);
   for (const std::string& what : v.left_out) out += "  left out: " + what + '\n';
@@ -52,7 +65,7 @@ std::string as_text(const verdict& v, const std::string& replay) {
     out += fmt::format("  outside of the guarantees: {}, the first: {} ({})\n", v.outside.size(),
                        v.outside.front().text, v.outside.front().rule);
   for (const std::string& why : v.invalid) out += "  INVALID " + why + '\n';
-  out += fmt::format("Promises: {}.{}\n", outcome(v), v.green() ? "" : " Again: " + replay);
+  out += fmt::format("Promises: {}.{}\n", word(v.is()), v.green() ? "" : " Again: " + replay);
   return out;
 }
 
@@ -68,10 +81,15 @@ std::string as_json(const verdict& v, const std::string& replay) {
                    {"stops", v.stops},
                    {"answers_lost", v.lost_answers},
                    {"outside", v.outside.size()},
-                   {"outcome", outcome(v)},
+                   {"outcome", word(v.is())},
                    {"invalid", v.invalid},
                    {"left_out", v.left_out},
                    {"replay", replay}};
+  j["searched"] = {{"operations", v.searched.operations},
+                   {"histories", v.searched.histories},
+                   {"left_out", v.searched.left_out}};
+  j["uses"] = nlohmann::json::object();
+  for (const auto& [name, times] : v.uses) j["uses"][name] = times;
   j["faults"] = nlohmann::json::object();
   for (const auto& [name, times] : v.bites) j["faults"][name] = times;
   j["violations"] = nlohmann::json::array();

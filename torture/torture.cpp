@@ -1,16 +1,11 @@
 #include "torture/torture.hpp"
 
+#include "torture/objects.hpp"
 #include "torture/process.hpp"
 
 #include <afar/client.hpp>
 #include <afar/counter.hpp>
-#include <afar/election.hpp>
 #include <afar/error.hpp>
-#include <afar/fair_mutex.hpp>
-#include <afar/leased_semaphore.hpp>
-#include <afar/mutex.hpp>
-#include <afar/recursive_mutex.hpp>
-#include <afar/shared_mutex.hpp>
 #include <afar/stock.hpp>
 #include <afar/survey.hpp>
 
@@ -31,40 +26,18 @@ using std::chrono::nanoseconds;
 
 // What a run is about. Many of them: what a dead process held is free only after its lease, and those
 // who want it meanwhile would do nothing else.
-constexpr std::pair<sort, int> cast[] = {{sort::mutex, 12},           {sort::fair_mutex, 4},
-                                         {sort::recursive_mutex, 2},  {sort::shared_mutex, 2},
-                                         {sort::leased_semaphore, 2}, {sort::election, 1},
-                                         {sort::counter, 2},          {sort::stock, 1}};
-
-// Throws errc::unsupported if the engine has no such thing.
-void make_one(const client& c, const object& o) {
-  switch (o.sort) {
-    case sort::mutex:
-      mutex{c, o.name};
-      break;
-    case sort::fair_mutex:
-      fair_mutex{c, o.name};
-      break;
-    case sort::recursive_mutex:
-      recursive_mutex{c, o.name};
-      break;
-    case sort::shared_mutex:
-      shared_mutex{c, o.name};
-      break;
-    case sort::leased_semaphore:
-      leased_semaphore{c, o.name, permits};
-      break;
-    case sort::election:
-      election{c, o.name};
-      break;
-    case sort::counter:
-      counter{c, o.name};
-      break;
-    case sort::stock:
-      stock{c, o.name}.set(units);
-      break;
-  }
-}
+constexpr std::pair<sort, int> cast[] = {{sort::mutex, 12},
+                                         {sort::fair_mutex, 4},
+                                         {sort::recursive_mutex, 2},
+                                         {sort::shared_mutex, 2},
+                                         {sort::leased_semaphore, 2},
+                                         {sort::election, 1},
+                                         {sort::counter, 2},
+                                         {sort::stock, 1},
+                                         {sort::latch, 1},
+                                         {sort::counting_semaphore, 1},
+                                         {sort::barrier, 2},
+                                         {sort::multi_lock, 2}};
 
 // Proxies before the servers of a URL, and the URL that leads through them. Topologies whose servers
 // tell clients where to go, TLS (whose names would not match) and sockets in a file system have none.
@@ -153,7 +126,7 @@ class direction {
     if (workers.fallen() != 0)
       found("workers live", fmt::format("{} workers ended by themselves", workers.fallen()));
     if (!workers.records_complete()) out_.invalid.emplace_back("a record file was too small");
-    gather(workers, enemy);
+    gather(workers, enemy, orders.head());
     judge();
     clean_up();
     return std::move(out_);
@@ -182,7 +155,7 @@ class direction {
       for (int i = 0; i < times; ++i) {
         const object o{sort, fmt::format("torture/{}/{}/{}", run, word(sort), i)};
         try {
-          make_one(client_, o);
+          make(client_, o);
         } catch (const lock_error& e) {
           if (e.code() != errc::unsupported) throw;
           out_.left_out.push_back(fmt::format("{}: {}", word(sort), e.what()));
@@ -208,7 +181,7 @@ class direction {
     }
   }
 
-  void gather(const crew& workers, const nemesis& enemy) {
+  void gather(const crew& workers, const nemesis& enemy, const control& at_the_end) {
     evidence& e = out_.seen;
     e.objects = plan_.objects;
     e.lives = workers.lives();
@@ -217,6 +190,7 @@ class direction {
     e.stops = workers.stops();
     for (const stop_made& s : e.stops)
       e.incidents.push_back({"stopped", s.when.from, s.when.to, true});
+    e.lease = nanoseconds{plan_.lease}.count();
     e.crash_bound = crash_bound();
     std::ifstream lines{plan_.protected_file(), std::ios::binary};
     for (entry line; lines.read(reinterpret_cast<char*>(&line), sizeof line);)
@@ -226,7 +200,11 @@ class direction {
       if (i.fault.starts_with("kill ")) ++out_.kills;
       if (i.fault.starts_with("stop ") && i.bit) ++out_.stops;
     }
-    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(e.objects.size()); ++i) look_at(i);
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(e.objects.size()); ++i) {
+      rounds_.push_back(at_the_end.rounds[i]);
+      look_at(i);
+    }
+    count_uses();
   }
 
   // What the engine says at the end, straight and undisturbed.
@@ -234,6 +212,9 @@ class direction {
     const object& o = plan_.objects[i];
     evidence& e = out_.seen;
     if (o.sort == sort::counter) e.final_value[i] = counter{client_, o.name}.load();
+    if (o.sort == sort::counting_semaphore)
+      for (std::uint64_t round = 0; round <= rounds_[i]; ++round)
+        e.left[{i, round}] = free_permits(client_, o, round);
     if (o.sort != sort::counter && o.sort != sort::stock) return;
     for (const life& l : e.lives)
       for (const fact& f : l.facts)
@@ -273,10 +254,27 @@ class direction {
             fmt::format("{} left and {} taken of {}", after.remaining, after.taken, units));
   }
 
+  // How often each sort was used with success.
+  void count_uses() {
+    std::map<sort, std::uint64_t> uses;
+    for (const object& o : plan_.objects) uses.try_emplace(o.sort);
+    for (const life& l : out_.seen.lives)
+      for (const fact& f : l.facts)
+        if (f.what == act::granted || f.what == act::changed || f.what == act::passed)
+          ++uses[plan_.objects[f.object].sort];
+    for (const auto& [sort, times] : uses) {
+      out_.uses.emplace_back(word(sort), times);
+      if (times == 0)
+        out_.invalid.push_back(fmt::format("nobody got anywhere with a {}", word(sort)));
+    }
+  }
+
   void judge() {
-    findings more = check(out_.seen);
+    findings more = check(out_.seen, &out_.searched);
     out_.violations.insert(out_.violations.end(), more.begin(), more.end());
     out_.outside = take_outside(out_.seen, out_.violations);
+    if (out_.bites.empty())
+      out_.invalid.emplace_back("nothing was done to it: no fault is possible");
     for (const auto& [name, times] : out_.bites)
       if (times == 0) out_.invalid.push_back("never bit: " + name);
     if (wanted_.stop && out_.refused_writes == 0)
@@ -291,13 +289,14 @@ class direction {
     };
     for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(plan_.objects.size()); ++i) {
       const object& o = plan_.objects[i];
-      if (o.is_lock() &&
-          !eventually(nanoseconds{crash_bound() + 1'000'000'000}, [&] { return !in_use(o); }))
-        out_.violations.push_back(
-            {"nothing is left behind", i, now(), "somebody is still there who is gone"});
-      std::error_code ignored;
-      if (o.sort == sort::counter) counter{client_, o.name}.erase(ignored);
-      if (o.sort == sort::stock) stock{client_, o.name}.erase(ignored);
+      if (o.is_lock() || o.sort == sort::barrier) {
+        object last = o;  // of a barrier all rounds but two were left long ago
+        if (o.in_rounds()) last.name = o.of_round(rounds_[i]);
+        if (!eventually(nanoseconds{crash_bound() + 1'000'000'000}, [&] { return !in_use(last); }))
+          out_.violations.push_back(
+              {"nothing is left behind", i, now(), "somebody is still there who is gone"});
+      }
+      erase(client_, o, rounds_[i]);
     }
   }
 
@@ -308,6 +307,7 @@ class direction {
   const milliseconds kept_for_;
   client client_;
   plan plan_;
+  std::vector<std::uint32_t> rounds_;  // by object: the last one
   verdict out_;
 };
 

@@ -30,6 +30,8 @@ struct settings {
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
 };
 
+enum class outcome : std::uint8_t { kept, broken, proves_nothing };
+
 struct verdict {
   std::uint64_t seed = 0;
   std::string url;  // as it may be printed
@@ -41,6 +43,8 @@ struct verdict {
   std::uint32_t kills = 0;
   std::uint32_t stops = 0;
   int lost_answers = 0;
+  std::vector<std::pair<std::string, std::uint64_t>> uses;  // of each primitive, with success
+  torture::searched searched;
   std::vector<std::pair<std::string, std::uint32_t>> bites;
   std::vector<std::string> left_out;  // what this engine does not have, and why
   findings violations;
@@ -48,7 +52,12 @@ struct verdict {
   std::vector<std::string> invalid;  // why the run proves nothing; empty: it counts
   evidence seen;                     // for the picture
 
-  bool green() const { return violations.empty() && invalid.empty(); }
+  // A broken promise is one also in a run that proves nothing else.
+  outcome is() const {
+    if (!violations.empty()) return outcome::broken;
+    return invalid.empty() ? outcome::kept : outcome::proves_nothing;
+  }
+  bool green() const { return is() == outcome::kept; }
 };
 
 // Throws lock_error if the engine cannot be reached at the beginning.

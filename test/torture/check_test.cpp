@@ -187,7 +187,7 @@ life adds(std::vector<std::int64_t> before, int unknown = 0) {
 }
 
 TEST(torture_check, finds_an_addition_that_counted_twice_or_not_at_all) {
-  evidence e = with({adds({0, 1, 3}, 1)}, sort::counter);
+  evidence e = with({adds({0, 1, 2}, 1)}, sort::counter);
   e.final_value[0] = 4;
   EXPECT_THAT(rules(e), IsEmpty());
   e.final_value[0] = 3;
@@ -196,6 +196,20 @@ TEST(torture_check, finds_an_addition_that_counted_twice_or_not_at_all) {
   EXPECT_THAT(rules(e), ElementsAre("changes count once"));
   e.final_value[0] = 2;
   EXPECT_THAT(rules(e), ElementsAre("changes count once"));
+}
+
+// No two saw the same, nothing went back, and the sum is right; but what was seen had not begun.
+TEST(torture_check, finds_a_value_that_no_order_explains) {
+  evidence e = with({adds({0, 1, 3}, 1)}, sort::counter);
+  e.final_value[0] = 4;
+  EXPECT_THAT(rules(e), ElementsAre("one order explains it"));
+  searched how_much;
+  e = with({adds({0, 1, 2}, 1)}, sort::counter);
+  EXPECT_THAT(check(e, &how_much), ::testing::SizeIs(1)) << "nothing at the end";
+  e.final_value[0] = 4;
+  EXPECT_THAT(check(e, &how_much), IsEmpty());
+  EXPECT_EQ(how_much.operations, 5U) << "four and the last look";
+  EXPECT_EQ(how_much.histories, 1U);
 }
 
 TEST(torture_check, finds_a_value_that_went_back_or_was_seen_twice) {
