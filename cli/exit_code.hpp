@@ -12,6 +12,7 @@ enum class exit_code : int {
   not_acquired = 75,     // somebody else has it
   configuration = 78,    // a URL or a configuration file that makes no sense
   lost = 80,             // the lock was lost while the command ran
+  proves_nothing = 81,   // a torture run in which too little happened to say yes or no
   cannot_execute = 126,  // the command
   not_found = 127,       // the command
   signalled = 128        // plus the number of the signal

@@ -64,12 +64,26 @@ torture::settings settings_of(const options& o) {
   return s;
 }
 
-std::string replay_of(const torture::settings& s, const options& o, std::uint64_t seed) {
+// A URL with a password is not repeated: it comes from where it came from.
+std::string replay_of(const torture::settings& s, const options& o, const torture::verdict& v) {
   std::string line =
-      fmt::format("afar torture --seed {} --time {}ms --lease {}ms --workers {} --threads {}", seed,
-                  s.time.count(), s.lease.count(), s.workers, s.threads);
+      fmt::format("afar torture{} --seed {} --time {}ms --lease {}ms --workers {} --threads {}",
+                  s.url == v.url ? " --url '" + s.url + "'" : "", v.seed, s.time.count(),
+                  s.lease.count(), s.workers, s.threads);
   for (const std::string& f : o.faults) line += " --faults " + f;
   return line;
+}
+
+exit_code code_of(torture::outcome is) {
+  switch (is) {
+    case torture::outcome::kept:
+      return exit_code::ok;
+    case torture::outcome::broken:
+      return exit_code::negative;
+    case torture::outcome::proves_nothing:
+      return exit_code::proves_nothing;
+  }
+  return exit_code::negative;
 }
 
 }  // namespace
@@ -91,23 +105,23 @@ work add_torture(command_line& line) {
   line.footer(
       "Processes lock, count and buy under names of the run's own, which are gone afterwards; "
       "servers\n"
-      "are not touched, faults are in clients and on the way. Exit code 1: a promise was broken, "
-      "or\n"
-      "the run proves nothing.");
+      "are not touched, faults are in clients and on the way. Exit code 1: a promise was broken; "
+      "81: too\n"
+      "little happened for the run to prove anything.");
   return [o] {
     const torture::settings s = settings_of(*o);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP})
       std::signal(signal, [](int) { interrupted = 1; });
     const torture::verdict v = torture::run(s);
     if (s.say && ::isatty(STDERR_FILENO) != 0) fmt::print(stderr, "\r{:<60}\r", "");
-    const std::string replay = replay_of(s, *o, v.seed);
+    const std::string replay = replay_of(s, *o, v);
     if (!o->page.empty()) {
       std::ofstream out{o->page};
       if (!(out << torture::as_page(v, replay)).flush())
         throw failure{exit_code::usage, "cannot write " + o->page};
     }
     fmt::print("{}", o->json ? torture::as_json(v, replay) : torture::as_text(v, replay));
-    return number(v.green() ? exit_code::ok : exit_code::negative);
+    return number(code_of(v.is()));
   };
 }
 
