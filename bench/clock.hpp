@@ -1,10 +1,12 @@
 // Time as all processes of a measurement see it.
 #pragma once
 
+#include <sys/types.h>
 #include <ctime>
 
 #include <chrono>
 #include <cstdint>
+#include <stdexcept>
 
 namespace bench {
 
@@ -24,6 +26,15 @@ inline void sleep_until_ns(std::int64_t at) noexcept {
 }
 
 inline void sleep_for(nanoseconds d) noexcept { sleep_until_ns(now_ns() + d.count()); }
+
+// Nanoseconds of processor time that all threads of a process have used; 0 is this process.
+inline double cpu_ns(pid_t of) {
+  clockid_t clock{};
+  timespec t{};
+  if (::clock_getcpuclockid(of, &clock) != 0 || ::clock_gettime(clock, &t) != 0)
+    throw std::runtime_error("the time that a process has used cannot be read");
+  return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
+}
 
 // Calls `once` for about `time` and returns how often per second. The clock is read after every
 // `batch` calls only: reading it costs a few per cent of the fastest contender.

@@ -14,6 +14,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <system_error>
+#include <utility>
 
 extern char** environ;
 
@@ -27,9 +28,17 @@ void check(int error, const char* what) {
   if (error != 0) throw std::system_error(error, std::generic_category(), what);
 }
 
+std::vector<std::string> own_command(const std::string& role, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"/proc/self/exe", "--child", role});
+  return arguments;
+}
+
 }  // namespace
 
-member::member(const std::string& role, std::vector<std::string> arguments) {
+member::member(const std::string& role, std::vector<std::string> arguments)
+    : member(own_command(role, std::move(arguments))) {}
+
+member::member(std::vector<std::string> command) {
   int in[2];
   int out[2];
   // Without close-on-exec every later child would keep this one's input open.
@@ -40,18 +49,17 @@ member::member(const std::string& role, std::vector<std::string> arguments) {
   ::posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
 
-  arguments.insert(arguments.begin(), {"afar_bench", "--child", role});
   std::vector<char*> words;
-  for (std::string& a : arguments) words.push_back(a.data());
+  words.reserve(command.size() + 1);
+  for (std::string& w : command) words.push_back(w.data());
   words.push_back(nullptr);
-  const int error =
-      ::posix_spawn(&pid_, "/proc/self/exe", &actions, nullptr, words.data(), environ);
+  const int error = ::posix_spawnp(&pid_, words[0], &actions, nullptr, words.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
   ::close(in[0]);
   ::close(out[1]);
   to_ = in[1];
   from_ = out[0];
-  check(error, "posix_spawn");
+  check(error, command[0].c_str());
 }
 
 member::~member() {

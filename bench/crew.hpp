@@ -13,6 +13,7 @@ class member {
  public:
   // Starts this program again as `--child role arguments...`.
   member(const std::string& role, std::vector<std::string> arguments);
+  explicit member(std::vector<std::string> command);  // starts another program
   ~member();  // closes its input, which ends it; kills it if it does not end
   member(const member&) = delete;
   member& operator=(const member&) = delete;

@@ -15,11 +15,15 @@ namespace bench {
 
 inline constexpr std::size_t callers = 64;
 
-// 64 threads that sleep between measurements; thread i calls pair(i).
+// Threads, 64 unless told, that sleep between measurements; thread i calls pair(i).
 class crowd {
  public:
-  explicit crowd(std::function<void(std::size_t)> pair) : pair_(std::move(pair)) {
-    for (std::size_t i = 0; i < callers; ++i) threads_.emplace_back([this, i] { work(i); });
+  explicit crowd(std::function<void(std::size_t)> pair, std::size_t size = callers)
+      : pair_(std::move(pair)),
+        begin_(static_cast<std::ptrdiff_t>(size) + 1),
+        end_(static_cast<std::ptrdiff_t>(size) + 1) {
+    threads_.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) threads_.emplace_back([this, i] { work(i); });
   }
   ~crowd() {
     gone_ = true;
@@ -54,8 +58,8 @@ class crowd {
   }
 
   const std::function<void(std::size_t)> pair_;
-  std::barrier<> begin_{callers + 1};
-  std::barrier<> end_{callers + 1};
+  std::barrier<> begin_;
+  std::barrier<> end_;
   std::atomic<bool> over_{false};
   std::atomic<bool> gone_{false};
   std::atomic<std::int64_t> done_{0};

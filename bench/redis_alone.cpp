@@ -2,6 +2,7 @@
 // with the same scripts. Server and client on one core: on two, the wake-ups of the cores decide.
 #include "clock.hpp"
 #include "contender.hpp"
+#include "meter.hpp"
 #include "place.hpp"
 #include "raw_redis.hpp"
 #include "redis_host.hpp"
@@ -15,6 +16,9 @@
 #include <afar/mutex.hpp>
 
 #include <chrono>
+#include <functional>
+#include <string>
+#include <utility>
 
 namespace bench {
 
@@ -22,19 +26,48 @@ namespace {
 
 using namespace std::chrono_literals;
 
-void count_costs(afar_pairs& pairs, const syscall_counter& calls, report& out) {
-  constexpr int count = 2'000;
-  const auto heap = allocations();
-  const auto before = calls.count();
-  for (int i = 0; i < count; ++i) pairs.pair();
-  const auto after = calls.count();
+// One way to do a pair, and what it costs.
+struct way {
+  way(std::string n, const redis_host& server, std::function<void()> p)
+      : name(std::move(n)), pair(std::move(p)), costs(server, 0) {}
+
+  void join(turns& all) {
+    rates = &all.add(costs.watch([this](nanoseconds t) { return rate(t, [&] { pair(); }); }));
+  }
+
+  cost summary(const syscall_counter& calls) {
+    constexpr int count = 2'000;
+    const auto heap = allocations();
+    const auto before = calls.count();
+    for (int i = 0; i < count; ++i) pair();
+    const auto after = calls.count();
+    cost c{.group = "P1, P2: Redis, 1 thread, same",
+           .who = name,
+           .rate = rates->median(),
+           .spread = rates->spread(),
+           .allocations = static_cast<double>(allocations() - heap) / count};
+    if (before && after) c.calls = static_cast<double>(*after - *before) / count;
+    costs.count_commands([this] {
+      for (int i = 0; i < count; ++i) pair();
+      return static_cast<double>(count);
+    });
+    return costs.fill(c);
+  }
+
+  const std::string name;
+  const std::function<void()> pair;
+  meter costs;
+  const series* rates = nullptr;
+};
+
+void tell_costs(const cost& unlocked, report& out) {
   out.add({.id = "P2 heap",
            .what = "Redis, operator new per pair",
-           .afar = static_cast<double>(allocations() - heap) / count});
-  if (before && after)
+           .afar = unlocked.allocations.value_or(0)});
+  if (unlocked.calls)
     out.add({.id = "P2 calls",
              .what = "Redis, 1 thread, system calls per pair, unlock()",
-             .afar = static_cast<double>(*after - *before) / count,
+             .afar = *unlocked.calls,
              .goal = {goal_kind::at_most, 4}});
 }
 
@@ -51,18 +84,21 @@ void redis_one_thread(const options& o, report& out) {
   raw_redis connection{server.url()};
   const raw_pair raw = raw_pair::of(connection, "afar", "orders/44");
 
+  way p1{"afar, release awaited", server, [&] { awaited.acquire().release(); }};
+  way p2{"afar, unlock()", server, [&] { pairs.pair(); }};
+  way limit{"hiredis, same scripts", server, [&] { raw.run(connection); }};
   turns all;
-  const series& p1 =
-      all.add([&](nanoseconds t) { return rate(t, [&] { awaited.acquire().release(); }); });
-  const series& p2 = all.add([&](nanoseconds t) { return rate(t, [&] { pairs.pair(); }); });
-  const series& limit =
-      all.add([&](nanoseconds t) { return rate(t, [&] { raw.run(connection); }); });
+  for (way* w : {&p1, &p2, &limit}) w->join(all);
   all.run(o, 50ms);
   out.add(compare("P1", "Redis, 1 thread, pairs/s, release awaited, same; hiredis, same scripts",
-                  p1, limit, {goal_kind::at_least, 0.95}));
-  out.add(compare("P2", "Redis, 1 thread, pairs/s, unlock(), same; hiredis, same scripts", p2,
-                  limit, {goal_kind::at_least, 1.35}));
-  count_costs(pairs, calls, out);
+                  *p1.rates, *limit.rates, {goal_kind::at_least, 0.95}));
+  out.add(compare("P2", "Redis, 1 thread, pairs/s, unlock(), same; hiredis, same scripts",
+                  *p2.rates, *limit.rates, {goal_kind::at_least, 1.35}));
+  const cost unlocked = p2.summary(calls);
+  tell_costs(unlocked, out);
+  out.add(p1.summary(calls));
+  out.add(unlocked);
+  out.add(limit.summary(calls));
 }
 
 void redis_server_cpu(const options& o, report& out) {
@@ -78,12 +114,12 @@ void redis_server_cpu(const options& o, report& out) {
   const auto join = [&](const raw_pair& p) -> const series& {
     return all.add([&](nanoseconds t) {  // microseconds per pair
       std::int64_t pairs = 0;
-      const double before = server.cpu_ns();
+      const double before = cpu_ns(server.pid());
       rate(t, [&] {
         p.run(connection);
         ++pairs;
       });
-      return (server.cpu_ns() - before) / static_cast<double>(pairs) / 1e3;
+      return (cpu_ns(server.pid()) - before) / static_cast<double>(pairs) / 1e3;
     });
   };
   const series& afar = join(ours);

@@ -5,8 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <fstream>
-#include <stdexcept>
+#include <string>
 
 namespace bench {
 
@@ -20,13 +19,6 @@ afar::test::redis_server start_on(int core) {
 }  // namespace
 
 redis_host::redis_host(int core) : server_(start_on(core)) {}
-
-double redis_host::cpu_ns() const {
-  std::ifstream in{fmt::format("/proc/{}/schedstat", server_.pid())};
-  double ns = 0;
-  if (!(in >> ns)) throw std::runtime_error("the server's schedstat cannot be read");
-  return ns;
-}
 
 std::uint64_t redis_host::requests() const {
   raw_redis connection{url()};

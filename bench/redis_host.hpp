@@ -14,7 +14,7 @@ class redis_host {
 
   std::string url() const { return server_.url(); }
   std::string url(const std::string& layout) const { return url() + "?layout=" + layout; }
-  double cpu_ns() const;           // that its main thread has used so far
+  pid_t pid() const noexcept { return server_.pid(); }
   std::uint64_t requests() const;  // of clients so far; what scripts call is not one
 
  private:

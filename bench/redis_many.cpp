@@ -2,6 +2,7 @@
 // share the other one.
 #include "clock.hpp"
 #include "crowd.hpp"
+#include "meter.hpp"
 #include "place.hpp"
 #include "raw_redis.hpp"
 #include "redis_host.hpp"
@@ -20,12 +21,15 @@
 #include <asio/use_awaitable.hpp>
 #include <chrono>
 #include <deque>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace bench {
 
 namespace {
+
+using namespace std::chrono_literals;
 
 // afar and its limits in one layout.
 class layout_rows {
@@ -37,10 +41,28 @@ class layout_rows {
       raw_redis& c = connections_.emplace_back(server.url());
       pairs_.push_back(raw_pair::of(c, layout, fmt::format("{}/raw/{}", layout, i)));
     }
-    threads = &all.add([this](nanoseconds t) { return sharing_.run(t); });
-    coroutines = &all.add([this](nanoseconds t) { return run_coroutines(t); });
-    limit = &all.add([this](nanoseconds t) { return batches_.run(t); });
-    connections = &all.add([this](nanoseconds t) { return apart_.run(t); });
+    threads =
+        join(all, server, "afar, 64 threads", [this](nanoseconds t) { return sharing_.run(t); });
+    coroutines = join(all, server, "afar, 64 coroutines",
+                      [this](nanoseconds t) { return run_coroutines(t); });
+    limit = join(all, server, "2 batches of 64 in flight",
+                 [this](nanoseconds t) { return batches_.run(t); });
+    connections = join(all, server, "hiredis, 64 connections",
+                       [this](nanoseconds t) { return apart_.run(t); });
+  }
+
+  void tell_costs(const std::string& layout, report& out) {
+    for (way& w : ways_) {
+      w.costs.count_commands([&] {
+        const auto start = now_ns();
+        const double rate = w.run(20ms);
+        return rate * static_cast<double>(now_ns() - start) / 1e9;
+      });
+      out.add(w.costs.fill({.group = fmt::format("P3: Redis, 64 names, {}'s layout, split", layout),
+                            .who = w.name,
+                            .rate = w.rates->median(),
+                            .spread = w.rates->spread()}));
+    }
   }
 
   const series* threads;
@@ -49,6 +71,20 @@ class layout_rows {
   const series* connections;
 
  private:
+  struct way {
+    way(const char* n, const redis_host& server, turns::contender r)
+        : name(n), run(std::move(r)), costs(server, 0) {}
+    const char* name;
+    turns::contender run;
+    meter costs;
+    const series* rates = nullptr;
+  };
+
+  const series* join(turns& all, const redis_host& server, const char* name, turns::contender run) {
+    way& w = ways_.emplace_back(name, server, std::move(run));
+    return w.rates = &all.add(w.costs.watch(w.run));
+  }
+
   static asio::awaitable<void> visit(const afar::mutex& m, std::int64_t end, std::int64_t& done) {
     for (; now_ns() < end; ++done) co_await afar::async_acquire(m, asio::use_awaitable);
   }
@@ -63,6 +99,7 @@ class layout_rows {
     return static_cast<double>(done) * 1e9 / static_cast<double>(now_ns() - start);
   }
 
+  std::deque<way> ways_;
   afar::client client_;
   raw_batches batches_;
   std::deque<afar::mutex> mutexes_;
@@ -82,8 +119,8 @@ void redis_many_callers(const options& o, report& out) {
   const redis_host server{place.second};
   const pinned here{place.first};
   turns all;
-  const layout_rows afar{server, "afar", all};
-  const layout_rows redisson{server, "redisson", all};
+  layout_rows afar{server, "afar", all};
+  layout_rows redisson{server, "redisson", all};
   all.run(o, o.per_round());  // whole rounds: the threads need time to find their pace
 
   const auto threads = [](const char* layout, const char* beside) {
@@ -109,6 +146,8 @@ void redis_many_callers(const options& o, report& out) {
   out.add(compare("P3a", coroutines("Redisson"), *redisson.coroutines, *redisson.limit,
                   {goal_kind::at_least, 0.85}));
   out.add(compare("P3a afar", coroutines("afar"), *afar.coroutines, *afar.limit, {}));
+  afar.tell_costs("afar", out);
+  redisson.tell_costs("Redisson", out);
 }
 
 }  // namespace bench

@@ -10,6 +10,13 @@ namespace bench {
 
 namespace {
 
+bool reached(const row& r) {
+  const double v = r.ratio.value_or(r.afar);
+  return r.goal.kind == goal_kind::at_least ? v >= r.goal.value : v <= r.goal.value;
+}
+
+}  // namespace
+
 std::string number(double v) {
   if (v == 0) return "0";
   if (v >= 10'000) return fmt::format("{:.0f}", v);
@@ -29,25 +36,6 @@ std::string sign(const goal& g, const char* at_least, const char* at_most) {
   }
   return "";
 }
-
-bool reached(const row& r) {
-  const double v = r.ratio.value_or(r.afar);
-  return r.goal.kind == goal_kind::at_least ? v >= r.goal.value : v <= r.goal.value;
-}
-
-// Our texts have nothing worse than quotes in them.
-std::string quoted(const std::string& s) {
-  std::string out = "\"";
-  for (const char c : s) {
-    if (c == '"' || c == '\\') out += '\\';
-    out += c;
-  }
-  return out + '"';
-}
-
-std::string json(const std::optional<double>& v) { return v ? fmt::format("{:.6g}", *v) : "null"; }
-
-}  // namespace
 
 row compare(std::string id, std::string what, const series& afar, const series& limit, goal g) {
   const series ratios = afar.over(limit);
@@ -81,31 +69,24 @@ void report::add(row r) {
   rows_.push_back(std::move(r));
 }
 
-void report::print() const {
-  fmt::print(
-      "\n| id | work | afar | limit or peer | ratio | goal | spread | verdict | detail |\n"
-      "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n");
-  for (const row& r : rows_)
-    fmt::print("| {} | {} | {} | {} | {} | {} | {:.0f} % | {} | {} |\n", r.id, r.what,
-               number(r.afar), number(r.limit), number(r.ratio), sign(r.goal, "≥ ", "≤ "),
-               100 * r.spread, verdict(r), r.note);
+void report::add(cost c) {
+  fmt::print("{}: {}: {} pairs/s, spread {:.0f} %\n", c.group, c.who, number(c.rate),
+             100 * c.spread);
+  std::fflush(stdout);
+  costs_.push_back(std::move(c));
 }
 
-void report::write_json(const std::string& file) const {
-  std::FILE* out = std::fopen(file.c_str(), "w");
-  if (!out) throw std::runtime_error("cannot write " + file);
-  fmt::print(out, "[\n");
-  for (const row& r : rows_) {
-    const char* is_met = r.goal.kind == goal_kind::none ? "null" : met(r) ? "true" : "false";
-    fmt::print(out,
-               "  {{\"id\": {}, \"what\": {}, \"afar\": {}, \"limit\": {}, \"ratio\": {}, "
-               "\"goal\": {}, \"met\": {}, \"spread\": {:.4f}, \"note\": {}}}{}\n",
-               quoted(r.id), quoted(r.what), json(r.afar), json(r.limit), json(r.ratio),
-               r.goal.kind == goal_kind::none ? "null" : quoted(sign(r.goal, ">= ", "<= ")), is_met,
-               r.spread, quoted(r.note), &r == &rows_.back() ? "" : ",");
-  }
-  fmt::print(out, "]\n");
-  std::fclose(out);
+void report::add(curve c) {
+  fmt::print("{}, 1 to {}: {} to {}\n", c.what, number(c.points.back().at),
+             number(c.points.front().value), number(c.points.back().value));
+  std::fflush(stdout);
+  curves_.push_back(std::move(c));
+}
+
+void report::skip(std::string line) {
+  fmt::print("skipped: {}\n", line);
+  std::fflush(stdout);
+  skipped_.push_back(std::move(line));
 }
 
 }  // namespace bench

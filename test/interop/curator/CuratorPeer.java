@@ -8,11 +8,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -120,7 +118,6 @@ public class CuratorPeer {
       Revoker.attemptRevoke(curator, holder);
       return "ok";
     }
-    if (verb.equals("crowd")) return crowd(path, words);
     if (verb.equals("race")) return race(lock(kind, path), Long.parseLong(words[4]));
     InterProcessLock lock = lock(kind, path);
     if (lock != null) return perform(verb, lock);
@@ -154,30 +151,6 @@ public class CuratorPeer {
       lock.release();
     }
     return grants;
-  }
-
-  // crowd lock <path> <ms> <threads> <names>: the threads lock and unlock one mutex for each name. Pairs
-  // per second, of all, until the last has ended.
-  private Object crowd(String path, String[] words) throws Exception {
-    long time = Long.parseLong(words[4]) * 1_000_000;
-    int names = Integer.parseInt(words[6]);
-    List<Callable<Integer>> work = new ArrayList<>();
-    long start = System.nanoTime();
-    for (int i = 0; i < Integer.parseInt(words[5]); i++) {
-      InterProcessLock mutex = lock("lock", path + "/" + i % names);
-      work.add(() -> {
-        int pairs = 0;
-        for (; System.nanoTime() - start < time; ++pairs) {
-          mutex.acquire();
-          mutex.release();
-        }
-        return pairs;
-      });
-    }
-    ExecutorService threads = recipe("threads", words[5], () -> Executors.newFixedThreadPool(work.size()));
-    int pairs = 0;
-    for (Future<Integer> done : threads.invokeAll(work)) pairs += done.get();
-    return pairs * 1e9 / (System.nanoTime() - start);
   }
 
   private Object permits(String verb, String path, int limit) throws Exception {
