@@ -1,4 +1,4 @@
-// Figures of one work at growing sizes, as a curve and as a row: the largest size beside the smallest.
+// Figures of one work at growing sizes, as a curve and as a row: the largest size beside a small one.
 #pragma once
 
 #include "report.hpp"
@@ -17,13 +17,15 @@ class growth {
 
   void add(std::size_t size, double figure) { sizes_[size].add(figure); }
 
-  // `g`: of the figure at the largest size as a multiple of that at the smallest.
-  void tell(report& out, goal g) const {
+  // `g`: of the figure at the largest size as a multiple of that at `base`, or at the next size that was measured.
+  void tell(report& out, goal g, std::size_t base = 1) const {
     curve c{.over = over_, .what = what_};
+    c.points.reserve(sizes_.size());
     for (const auto& [size, figures] : sizes_)
       c.points.push_back({static_cast<double>(size), figures.median(), figures.spread()});
     out.add(c);
-    const auto& [smallest, low] = *sizes_.begin();
+    const auto from = sizes_.lower_bound(base);
+    const auto& [smallest, low] = from == sizes_.end() ? *sizes_.begin() : *from;
     const auto& [largest, high] = *sizes_.rbegin();
     out.add(compare("growth",
                     over_ + ": " + what_ + ", " + number(static_cast<double>(largest)) + "; " +

@@ -157,8 +157,9 @@ void grow_waiters(const options& o, const std::string& engine, const std::string
     times.add(size, seen.seconds * 1e6 / std::max(1.0, seen.count));
     asked.add(size, seen.requests / std::max(1.0, seen.count));
   });
-  times.tell(out, flat);
-  if (engine == "Redis") asked.tell(out, flat);
+  constexpr std::size_t shortest_line = 10;  // one alone waits for nobody
+  times.tell(out, flat, shortest_line);
+  if (engine == "Redis") asked.tell(out, flat, shortest_line);
 }
 
 }  // namespace

@@ -101,7 +101,9 @@ TEST(bench_report, is_tables) {
   for (std::size_t at = 0, end = 0; (end = text.find('\n', at)) != text.npos; at = end + 1) {
     const std::string line = text.substr(at, end - at);
     const auto bars = std::count(line.begin(), line.end(), '|');
-    if (bars > 0 && cells > 0) EXPECT_EQ(bars, cells) << line;
+    if (bars > 0 && cells > 0) {
+      EXPECT_EQ(bars, cells) << line;
+    }
     cells = bars;
   }
 }
