@@ -48,7 +48,8 @@ using waits = std::vector<double>;  // microseconds
 
 waits work(afar::mutex& m, bool awaited, std::int64_t end) {
   waits mine;
-  for (auto now = now_ns(); now < end;) {
+  auto now = now_ns();
+  do {
     if (awaited) {
       m.acquire().release();
     } else {
@@ -57,16 +58,17 @@ waits work(afar::mutex& m, bool awaited, std::int64_t end) {
     }
     const auto then = std::exchange(now, now_ns());
     mine.push_back(static_cast<double>(now - then) / 1e3);
-  }
+  } while (now < end);
   return mine;
 }
 
 asio::awaitable<void> visit(const afar::mutex& m, waits& mine, std::int64_t end) {
-  for (auto now = now_ns(); now < end;) {
+  auto now = now_ns();
+  do {
     co_await afar::async_acquire(m, asio::use_awaitable);
     const auto then = std::exchange(now, now_ns());
     mine.push_back(static_cast<double>(now - then) / 1e3);
-  }
+  } while (now < end);
 }
 
 class worker_crowd {

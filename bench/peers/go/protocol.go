@@ -57,13 +57,15 @@ func must(err error) {
 
 func work(run pair, end time.Time) []float64 {
 	waits := make([]float64, 0, 1<<16)
-	for now := time.Now(); now.Before(end); {
+	for now := time.Now(); ; {
 		must(run())
 		then := now
 		now = time.Now()
 		waits = append(waits, float64(now.Sub(then).Nanoseconds())/1e3)
+		if !now.Before(end) {
+			return waits
+		}
 	}
-	return waits
 }
 
 func measure(p peer, o order) answer {

@@ -56,13 +56,14 @@ public class Protocol {
   private static double[] waits(Pair pair, long end) throws Exception {
     double[] waits = new double[1024];
     int count = 0;
-    for (long now = System.nanoTime(); now < end;) {
+    long now = System.nanoTime();
+    do {
       pair.run();
       long then = now;
       now = System.nanoTime();
       if (count == waits.length) waits = Arrays.copyOf(waits, 2 * count);
       waits[count++] = (now - then) / 1e3;
-    }
+    } while (now < end);
     return Arrays.copyOf(waits, count);
   }
 }

@@ -4,12 +4,13 @@ const { performance } = require('perf_hooks');
 
 async function work(pair, end) {
   const waits = [];
-  for (let now = performance.now(); now < end;) {
+  let now = performance.now();
+  do {
     await pair();
     const then = now;
     now = performance.now();
     waits.push((now - then) * 1e3);
-  }
+  } while (now < end);
   return waits;
 }
 

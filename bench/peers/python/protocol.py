@@ -8,7 +8,7 @@ import time
 
 def work(pair, end, waits):
     now = time.perf_counter()
-    while now < end:
+    while not waits or now < end:
         pair()
         then = now
         now = time.perf_counter()
