@@ -114,6 +114,22 @@ void expect_sound(const Record& r) {
 }
 
 TEST(embedded_codec, keeps_claims) { expect_sound(some_claims()); }
+TEST(embedded_codec, keeps_what_places_want) {
+  records::claims c = some_claims();
+  const bytes without = encoded(c);
+  c.line.push_back({{4, 5, 7}, 7, spi::access::exclusive, 1, at(1), at(2), at(3), "too"});
+  c.line.back().lease = spi::milliseconds{30'000};
+  c.line.back().handoffs = 16;
+  expect_sound(c);
+  records::claims back;
+  ASSERT_TRUE(decode(encoded(c), back));
+  EXPECT_EQ(back.line.at(0).lease.count(), 0);
+  EXPECT_EQ(back.line.at(1).lease.count(), 30'000);
+  EXPECT_EQ(back.line.at(1).handoffs, 16U);
+  // Who wants nothing costs nothing: the bytes are those of a version that knew of no wishes.
+  c.line.pop_back();
+  EXPECT_EQ(encoded(c), without);
+}
 TEST(embedded_codec, keeps_cells) { expect_sound(some_cell()); }
 TEST(embedded_codec, keeps_ledgers) { expect_sound(some_ledger()); }
 TEST(embedded_codec, keeps_orders) { expect_sound(some_order()); }

@@ -42,12 +42,6 @@ spi::status adopt(claims& c, const spi::claim& a, effects& e) {
   return {};
 }
 
-void new_token(claims& c, holder& h, const spi::claim& a, const moment& m) {
-  h.token = std::max(c.last_token + 1, m.calendar_us);
-  if (AFAR_MUTANT("records.token.counts_only")) h.token = c.last_token + 1;
-  c.last_token = h.last_token = h.token + a.handoffs;
-}
-
 // What the holder knows may be newer than what is stored: local hand-offs are not told at once.
 void raise_token(claims& c, holder& h, std::uint64_t token) {
   h.token = std::max(h.token, token);
@@ -80,7 +74,7 @@ void grant(claims& c, const spi::claim& a, const moment& m, spi::acquire_reply& 
   h.permits = a.permits;
   h.since = m.now;
   h.note = a.note;
-  new_token(c, h, a, m);
+  new_token(c, h, a.handoffs, m);
   std::erase_if(c.evictions, [&](const eviction& x) { return x.owner == a.owner; });
   e.holders_changed = true;
   report(h, a, m, reply, e);
@@ -93,7 +87,7 @@ void convert(claims& c, holder& h, const spi::claim& a, const moment& m, spi::ac
     const bool upgrade = h.mode == access::shared && a.mode == access::exclusive;
     if (upgrade && c.holders.size() > 1) return;
     raise_token(c, h, a.token);
-    if (upgrade) new_token(c, h, a, m);
+    if (upgrade) new_token(c, h, a.handoffs, m);
     if (h.mode != a.mode) e.holders_changed = true;
     h.mode = a.mode;
   }
@@ -127,6 +121,10 @@ void attempt(claims& c, const spi::claim& a, const moment& m, spi::acquire_reply
   p.until = later(m.now, m.waiter_lease);
   p.called = {};  // it came, so it is not slow
   p.note = a.note;
+  if (m.grants) {
+    p.lease = a.lease;
+    p.handoffs = a.handoffs;
+  }
   e.changed = true;
 }
 

@@ -9,6 +9,10 @@
 //      within `patience` (it is stopped, or slow), later claims may pass it, except for fair_mutex.
 //   3. Holders whose lease is over and claimants whose session is dead are removed by whoever looks.
 //   4. A token is max(last + 1, microseconds of the engine's calendar clock).
+//   5. Where moment::grants, a place says what its claim wants, and whoever frees the name makes the
+//      next in line a holder instead of calling it. Nobody has confirmed such a hold yet, so it lasts
+//      no longer than the place of a silent waiter: who has died costs no more than that. Who asks,
+//      or renews, has the whole lease.
 #pragma once
 
 #include <afar/spi/engine.hpp>
@@ -51,6 +55,8 @@ struct place {
   time_point until{};   // a silent waiter keeps its place so long
   time_point called{};  // when it was told that it may hold; epoch: not yet; 1 ns: did not come
   std::string note;
+  milliseconds lease{};        // what it wants to hold it for (rule 5); 0: it is called
+  std::uint32_t handoffs = 0;  // and tokens more
 };
 
 // Left behind by an eviction, so that the victim's renewal can say why.
@@ -106,12 +112,23 @@ struct moment {
   milliseconds patience{50};  // how long a called waiter is waited for
   milliseconds recheck{20};   // look again so soon when a claim of another session is in the way
   const alive_test* alive = nullptr;  // null: everybody lives
+  bool grants = false;                // see rule 5
+};
+
+// A claim of the line that was made a holder.
+struct direct_grant {
+  spi::owner_id owner;
+  session_id session = 0;
+  std::uint64_t token = 0;
+  std::uint64_t last_token = 0;
+  milliseconds lease{};
 };
 
 struct effects {
-  std::vector<spi::owner_id> call;  // claims that may hold now: wake their keys
-  bool changed = false;             // the record must be stored
-  bool holders_changed = false;     // holders or a holder's note: wake the name's own key
+  std::vector<spi::owner_id> call;   // claims that may hold now: wake their keys
+  std::vector<direct_grant> grants;  // those of them that do
+  bool changed = false;              // the record must be stored
+  bool holders_changed = false;      // holders or a holder's note: wake the name's own key
 };
 
 // How long an idle record is kept as a token floor before it is collected.

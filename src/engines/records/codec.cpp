@@ -2,6 +2,7 @@
 
 #include "engines/bytes.hpp"
 
+#include <algorithm>
 #include <chrono>
 
 namespace afar::engines::records {
@@ -13,6 +14,7 @@ constexpr std::size_t owner_bytes = 24;
 constexpr std::size_t claims_head = 48;
 constexpr std::size_t holder_bytes = owner_bytes + 60;
 constexpr std::size_t place_bytes = owner_bytes + 40;
+constexpr std::size_t terms_bytes = 12;
 constexpr std::size_t eviction_bytes = owner_bytes + 8;
 constexpr std::size_t verdict_bytes = owner_bytes + 24;
 constexpr std::size_t past_bytes = 40;
@@ -190,6 +192,22 @@ void get_list(byte_reader& in, std::vector<T>& list, std::size_t count, std::siz
   for (T& item : list) get(in, item);
 }
 
+// What the places want, if they say it: behind everything else, where who does not know of it reads
+// nothing.
+bool has_terms(const claims& c) noexcept {
+  return std::ranges::any_of(c.line, [](const place& p) { return p.lease.count() != 0; });
+}
+
+void put_terms(byte_writer& out, const place& p) noexcept {
+  out.number(static_cast<std::int64_t>(p.lease.count()));
+  out.number(p.handoffs);
+}
+
+void get_terms(byte_reader& in, place& p) noexcept {
+  p.lease = milliseconds{in.number<std::int64_t>()};
+  p.handoffs = in.number<std::uint32_t>();
+}
+
 template <class T>
 std::uint32_t count(const std::vector<T>& list) noexcept {
   return static_cast<std::uint32_t>(list.size());
@@ -203,6 +221,7 @@ std::size_t encoded_size(const claims& c) noexcept {
                      c.past_holds * past_bytes;
   for (const holder& h : c.holders) size += h.note.size();
   for (const place& p : c.line) size += p.note.size();
+  if (has_terms(c)) size += c.line.size() * terms_bytes;
   return size;
 }
 
@@ -216,7 +235,7 @@ void encode(const claims& c, std::byte* to) noexcept {
   out.number(count(c.evictions));
   out.number(count(c.verdicts));
   out.number(c.past_holds);
-  out.zeros(4);
+  out.number(std::uint32_t{has_terms(c)});
   out.number(c.last_token);
   put(out, c.idle_since);
   for (const holder& h : c.holders) put(out, h);
@@ -224,6 +243,8 @@ void encode(const claims& c, std::byte* to) noexcept {
   for (const eviction& e : c.evictions) put(out, e);
   for (const verdict& v : c.verdicts) put(out, v);
   for (std::uint32_t i = 0; i < c.past_holds; ++i) put(out, c.history[i]);
+  if (!has_terms(c)) return;
+  for (const place& p : c.line) put_terms(out, p);
 }
 
 bool decode(std::span<const std::byte> from, claims& c) {
@@ -236,7 +257,7 @@ bool decode(std::span<const std::byte> from, claims& c) {
   const auto evictions = in.number<std::uint32_t>();
   const auto verdicts = in.number<std::uint32_t>();
   c.past_holds = in.number<std::uint32_t>();
-  in.skip(4);
+  const auto terms = in.number<std::uint32_t>();
   c.last_token = in.number<std::uint64_t>();
   c.idle_since = get_time(in);
   get_list(in, c.holders, holders, holder_bytes);
@@ -245,6 +266,8 @@ bool decode(std::span<const std::byte> from, claims& c) {
   get_list(in, c.verdicts, verdicts, verdict_bytes);
   if (c.past_holds > c.history.size()) in.fail();
   for (std::uint32_t i = 0; i < c.past_holds && !in.failed(); ++i) get(in, c.history[i]);
+  for (place& p : c.line)
+    if (terms != 0 && !in.failed()) get_terms(in, p);
   return !in.failed();
 }
 

@@ -73,6 +73,25 @@ void call(place& p, bool may_hold, bool is_passable, const moment& m, effects& e
   e.call.push_back(p.owner);
 }
 
+// (rule 5) It counts from when the waiter has asked last, if that was later than the clock was read by
+// who frees the name: the waiter counts from then, too.
+void grant(claims& c, const place& p, const moment& m, effects& e) {
+  const milliseconds lease = std::min(p.lease, m.waiter_lease);
+  holder& h = c.holders.emplace_back();
+  h.owner = p.owner;
+  h.session = p.session;
+  h.mode = p.mode;
+  h.permits = p.permits;
+  h.note = p.note;
+  h.since = h.renewed = std::max(m.now, p.until - m.waiter_lease);
+  if (AFAR_MUTANT("records.grant.from_the_reader")) h.since = m.now;
+  h.until = later(h.since, lease);
+  new_token(c, h, p.handoffs, m);
+  e.call.push_back(h.owner);
+  e.grants.push_back({h.owner, h.session, h.token, h.last_token, lease});
+  e.changed = e.holders_changed = true;
+}
+
 // The date lies ahead by as much as the tokens ran ahead of the calendar (blocks for local hand-off
 // make them run), because only a calendar that has caught up replaces the record as a token floor.
 time_point idle_date(const claims& c, const moment& m) {
@@ -88,6 +107,12 @@ void remember(claims& c, const holder& h, spi::loss why, time_point when) {
   std::shift_right(all.begin(), all.end(), 1);
   all.front() = {h.session, h.token, h.since, when, why};
   c.past_holds = std::min<std::uint32_t>(c.past_holds + 1, most_past_holds);
+}
+
+void new_token(claims& c, holder& h, std::uint32_t handoffs, const moment& m) {
+  h.token = std::max(c.last_token + 1, m.calendar_us);
+  if (AFAR_MUTANT("records.token.counts_only")) h.token = c.last_token + 1;
+  c.last_token = h.last_token = h.token + handoffs;
 }
 
 void clean(claims& c, const moment& m, effects& e) {
@@ -112,10 +137,17 @@ void clean(claims& c, const moment& m, effects& e) {
 void settle(claims& c, const moment& m, effects& e) {
   crowd others;
   for (const holder& h : c.holders) others.add(h);
-  for (place& p : c.line) {
-    if (c.kind == kind::barrier) break;
-    call(p, fits(c, others, p.mode, p.permits), passable(c, p, m), m, e);
-    if (!passable(c, p, m)) others.add(p);
+  for (auto p = c.line.begin(); p != c.line.end() && c.kind != kind::barrier;) {
+    const bool free = fits(c, others, p->mode, p->permits);
+    if (free && p->lease > milliseconds{0}) {
+      others.add(*p);
+      grant(c, *p, m, e);
+      p = c.line.erase(p);
+      continue;
+    }
+    call(*p, free, passable(c, *p, m), m, e);
+    if (!passable(c, *p, m)) others.add(*p);
+    ++p;
   }
   if (e.changed && c.idle()) c.idle_since = idle_date(c, m);
 }

@@ -24,6 +24,9 @@ bool over(const T& x, const moment& m) {
 // Writes down that a hold is over; the caller removes it.
 void remember(claims&, const holder&, spi::loss why, time_point when);
 
+// Gives a holder the next token, and as many more for local hand-off.
+void new_token(claims&, holder&, std::uint32_t handoffs, const moment&);
+
 // Begins every step: removes what is over or dead.
 void clean(claims&, const moment&, effects&);
 

@@ -13,9 +13,14 @@ void add_watchers(const desk& d, std::string_view name, const row&, news& n) {
   n.any = true;
   n.called.clear();
   const answer heard = d.on.ask(statement::listeners, name);
-  for (const auto& r : heard.rows) n.bells.push_back(static_cast<std::uint64_t>(r[0].number));
-  std::ranges::sort(n.bells);
-  n.bells.erase(std::unique(n.bells.begin(), n.bells.end()), n.bells.end());
+  n.calls.reserve(n.calls.size() + heard.rows.size());
+  for (const auto& r : heard.rows) n.calls.push_back({static_cast<std::uint64_t>(r[0].number)});
+  each_once(n.calls);
+}
+
+void each_once(std::vector<bell_call>& calls) {
+  std::ranges::sort(calls);
+  calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
 }
 
 void pause_after(int attempts) {

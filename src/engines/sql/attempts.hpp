@@ -10,14 +10,16 @@ namespace afar::engines::sql {
 
 // Who is to be told of a change.
 struct news {
-  std::vector<std::uint64_t> bells = {};
-  std::string called = {};  // the one claim that it is for; empty: everybody
-  bool any = false;         // for those in line
-  bool shown = false;       // for those who watch the name
+  std::vector<bell_call> calls = {};  // sorted
+  std::string called = {};            // the one claim that it is for; empty: everybody
+  bool any = false;                   // for those in line
+  bool shown = false;                 // for those who watch the name
 };
 
 // Those who watch the name, if there are any.
 void add_watchers(const desk&, std::string_view name, const row&, news&);
+
+void each_once(std::vector<bell_call>&);
 
 // A pause that grows with the attempts, so that many clients on one row do not keep on meeting.
 void pause_after(int attempts);
@@ -63,7 +65,7 @@ spi::status on_row(const desk& d, std::string_view name, Body body, Outrun outru
         ++after.rings;
         after.called = n.called;
       }
-      stored = store(d.on, name, before, after, end_of(d), n.bells);
+      stored = store(d.on, name, before, after, end_of(d), n.calls);
       return said;
     });
     if (stored) return v.status;

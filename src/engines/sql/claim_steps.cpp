@@ -1,6 +1,7 @@
 #include "engines/records/line.hpp"
 #include "engines/sql/attempts.hpp"
 #include "engines/sql/steps.hpp"
+#include "engines/sql/told_grant.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -23,6 +24,7 @@ records::moment moment_of(const row& r, std::uint64_t bell) {
   m.calendar_us = static_cast<std::uint64_t>(r.now_us);
   m.session = bell;
   m.waiter_lease = waiter_lease;
+  m.grants = true;
   m.patience = 1s;  // who is called comes over several threads of a machine that may be busy
   return m;
 }
@@ -33,15 +35,18 @@ news news_of(const records::effects& e, const records::claims& c,
   n.any = !e.call.empty();
   n.shown = e.holders_changed;
   if (e.call.size() == 1) n.called = e.call[0].text();
-  for (const spi::owner_id& owner : e.call)
+  for (const records::direct_grant& g : e.grants)
+    if (g.session != 0) n.calls.push_back({g.session, text_of(g)});
+  for (const spi::owner_id& owner : e.call) {
+    if (records::of_owner(e.grants, owner) != e.grants.end()) continue;
     for (const auto* line : {&c.line, &line_before}) {
       const auto at = std::ranges::find(*line, owner, &records::place::owner);
       if (at == line->end()) continue;
-      if (at->session != 0) n.bells.push_back(at->session);
+      if (at->session != 0) n.calls.push_back({at->session});
       break;
     }
-  std::ranges::sort(n.bells);
-  n.bells.erase(std::unique(n.bells.begin(), n.bells.end()), n.bells.end());
+  }
+  each_once(n.calls);
   return n;
 }
 
@@ -126,6 +131,7 @@ class newcomer {
     if (due.changed) return false;
     reply = {};
     reply.retry_after = records::retry_after(all, c_, m);
+    reply.token = all.last_token;
     rings = now.rings;
     return true;
   }
@@ -176,6 +182,7 @@ spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
       r.last_token = floor;
     }
     spi::status failed = records::acquire(r, c, m, reply, e);
+    if (!reply.granted) reply.token = r.last_token;  // what it is told of later has a larger one
     others = !r.line.empty();
     rings = now.rings + (e.call.empty() ? 0 : 1);
     return failed;

@@ -23,8 +23,8 @@ enum class statement : std::uint8_t {
   extend,        // name owner lease token note
   load,          // name -> now, row (row.cpp reads it)
   insert,        // name, row, end; nothing happens if there is one
-  update,        // name, row, end, version, bells; nothing happens if the version is another
-  look,          // 16 names -> name rings called
+  update,        // name, row, end, version, calls; nothing happens if the version is another
+  look,          // 16 names -> name rings called owner token last_token lease
   mark,          // name time: somebody watches it
   listen,        // name bell time
   listeners,     // name -> bell
@@ -56,6 +56,14 @@ struct field {
 struct answer {
   std::vector<std::vector<field>> rows;
   std::int64_t affected = 0;  // rows that were changed, or that came back
+};
+
+// A bell that is rung, and what it says where it can (update_rings).
+struct bell_call {
+  std::uint64_t bell = 0;
+  std::string text = {};  // told_grant.hpp; empty: look
+
+  auto operator<=>(const bell_call&) const = default;
 };
 
 // What a failed call throws.
@@ -91,10 +99,11 @@ class connection {
   virtual std::uint64_t open_bell() = 0;
   // Waits for a ring from now on: the socket can be read when there is one, and now and then without.
   virtual void arm_bell() = 0;
-  // Reads what came; call it when the socket can be read. True: rung.
-  virtual bool hear_bell() = 0;
+  // Reads what came; call it when the socket can be read. What the rings said; nothing: not rung.
+  virtual std::vector<std::string> hear_bell() = 0;
   // Rings bells that `update` could not ring by itself. A ring may get lost.
-  virtual void ring(std::span<const std::uint64_t> bells) = 0;
+  virtual void ring(std::span<const bell_call>) = 0;
+  // Then a ring says something, and hear_bell() does not block.
   virtual bool update_rings() const noexcept = 0;
 
   // The server's clock, at a moment of ours, by what it said last. Not more than it is, unless it was

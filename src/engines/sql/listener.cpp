@@ -1,6 +1,8 @@
 #include "engines/sql/listener.hpp"
 
+#include "engines/sql/row.hpp"
 #include "engines/sql/sockets.hpp"
+#include "engines/sql/told_grant.hpp"
 
 #include <sys/socket.h>
 
@@ -27,6 +29,29 @@ constexpr auto upkeep_every = 5s;
 spi::milliseconds poll_time() {
   static thread_local std::minstd_rand random{std::random_device{}()};
   return spi::milliseconds{std::uniform_int_distribution<int>{30, 60}(random)};
+}
+
+// What a look shows of a name.
+struct sight {
+  std::int64_t rings = 0;
+  std::string called = {};
+  std::string owner = {};  // the exclusive holder
+  records::direct_grant grant = {};
+};
+
+sight sight_of(const std::vector<field>& f) {
+  sight s{.rings = f[1].number, .called = f[2].text, .owner = f[3].text};
+  s.grant.owner = owner_of(s.owner);
+  s.grant.token = static_cast<std::uint64_t>(f[4].number);
+  s.grant.last_token = static_cast<std::uint64_t>(f[5].number);
+  s.grant.lease = std::chrono::floor<spi::milliseconds>(std::chrono::microseconds{f[6].number});
+  return s;
+}
+
+spi::owner_id owner_of_key(std::string_view key) {
+  spi::owner_id owner;
+  std::memcpy(&owner, key.data() + 1, owner_size);
+  return owner;
 }
 
 }  // namespace
@@ -230,7 +255,38 @@ spi::time_point listener::attend(spi::time_point now) noexcept {
   return spi::time_point::max();
 }
 
-void listener::heard() noexcept { request_look(); }
+bool listener::begin_hearing() {
+  const std::lock_guard lock{mutex_};
+  return !closed_ && !std::exchange(looking_, true);
+}
+
+// Of a bell that says enough there is no need to look.
+void listener::heard() noexcept {
+  if (!begin_hearing()) return request_look();
+  bool enough = false;
+  try {
+    if (armed_ && on_ && on_->update_rings()) enough = pass_on(on_->hear_bell());
+  } catch (const failure&) {  // who looks finds out as well, and replaces it
+  }
+  look_is_over(true);
+  if (!enough) request_look();
+}
+
+// False: somebody has to look.
+bool listener::pass_on(const std::vector<std::string>& said) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!said.empty()) ++heard_;
+  }
+  bool all = true;
+  const visits::guard open{visits_};
+  for (const std::string& text : said) {
+    const auto g = grant_of(text);
+    all = all && g;
+    if (g && open) up_.granted(g->owner, g->token, g->last_token, g->lease);
+  }
+  return all;
+}
 
 void listener::look_is_over(bool looked) noexcept {
   const std::lock_guard lock{mutex_};
@@ -270,9 +326,7 @@ void listener::attend_bell() {
     if (again && !take_bell()) return connect_apart();
     if (armed_ && readable(on_->descriptor())) {
       armed_ = false;
-      const bool rung = on_->hear_bell();
-      const std::lock_guard lock{mutex_};
-      if (rung) ++heard_;
+      pass_on(on_->hear_bell());
     }
     if (!armed_) {
       on_->arm_bell();
@@ -305,35 +359,37 @@ std::vector<std::string> listener::active_names() {
 
 void listener::read_rings(connection& with) {
   const std::vector<std::string> names = active_names();
-  std::map<std::string, std::pair<std::int64_t, std::string>, std::less<>> seen;
+  std::map<std::string, sight, std::less<>> seen;
   for (std::size_t first = 0; first < names.size(); first += names_per_look) {
     std::array<parameter, names_per_look> all;
     for (std::size_t i = 0; i < all.size(); ++i)  // the last one fills up
       all[i] = std::string_view{names[std::min(first + i, names.size() - 1)]};
     const answer a = with.run(statement::look, all);
-    for (const auto& row : a.rows) seen[row[0].text] = {row[1].number, row[2].text};
+    for (const auto& row : a.rows) seen[row[0].text] = sight_of(row);
   }
   std::vector<std::string> wake;
+  std::vector<records::direct_grant> granted;
   {
     const std::lock_guard lock{mutex_};
     for (auto& [key, w] : keys_) {
       if (!w.active) continue;
       const auto at = seen.find(name_of_key(key));
-      if (at == seen.end() || at->second.first == w.rings) continue;
-      const bool next = at->second.first == w.rings + 1;
-      w.rings = at->second.first;
+      if (at == seen.end() || at->second.rings == w.rings) continue;
+      const sight& now = at->second;
+      const bool next = now.rings == std::exchange(w.rings, now.rings) + 1;
+      const std::string owner = is_claim_key(key) ? owner_of_key(key).text() : std::string{};
       // The only ring since then was for another claim.
-      if (next && is_claim_key(key) && !at->second.second.empty()) {
-        spi::owner_id owner;
-        std::memcpy(&owner, key.data() + 1, owner_size);
-        if (owner.text() != at->second.second) continue;
-      }
-      wake.push_back(key);
+      if (next && !owner.empty() && !now.called.empty() && owner != now.called) continue;
+      if (!owner.empty() && owner == now.owner)
+        granted.push_back(now.grant);
+      else
+        wake.push_back(key);
     }
   }
-  if (wake.empty()) return;
-  if (const visits::guard open{visits_})
-    for (const auto& key : wake) up_.wake(key);
+  const visits::guard open{visits_};
+  if (!open) return;
+  for (const auto& g : granted) up_.granted(g.owner, g.token, g.last_token, g.lease);
+  for (const auto& key : wake) up_.wake(key);
 }
 
 void listener::upkeep() {

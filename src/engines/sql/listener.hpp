@@ -1,8 +1,9 @@
 // Who waits, and how they learn that something happened. Every client has one connection on which its
 // bell is heard; whoever has something for a waiting claim rings the bell that stands in its place of
-// the line. A bell does not say which name: a step then looks at all names that are watched, in one
-// statement, after it has made the bell ready for the next ring. Where there are no bells (a pooler,
-// Galera) there is a look every 50 ms or so.
+// the line. PostgreSQL's bell says which claim was granted, and the keeper passes that on. Else a bell
+// does not say which name: a step then looks at all names that are watched, in one statement, after it
+// has made the bell ready for the next ring. Where there are no bells (a pooler, Galera) there is a
+// look every 50 ms or so.
 //
 // A look compares the row's `rings` with the number that the waiter knew: so a ring that is lost, or
 // comes too early, costs time and no more.
@@ -22,6 +23,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace afar::engines::sql {
 
@@ -77,6 +79,8 @@ class listener final : public crew::member, public std::enable_shared_from_this<
 
   void request_look();
   void look(connection&);
+  bool begin_hearing();
+  bool pass_on(const std::vector<std::string>& said);
   void look_is_over(bool looked) noexcept;
   void connect();
   void connect_apart();
@@ -97,7 +101,7 @@ class listener final : public crew::member, public std::enable_shared_from_this<
 
   std::atomic<std::uint64_t> bell_{0};
 
-  // Of who looks: one at a time.
+  // Of who looks, or hears: one at a time.
   std::unique_ptr<connection> on_;
   bool armed_ = false;  // on_ waits for a ring
   spi::time_point upkeep_at_{};
@@ -112,7 +116,7 @@ class listener final : public crew::member, public std::enable_shared_from_this<
   spi::time_point dial_at_{};
   int socket_ = -1;       // of on_
   bool wanted_ = false;   // somebody has asked for the bell
-  bool looking_ = false;  // a look was submitted, or on_ is being made
+  bool looking_ = false;  // a look was submitted, or on_ is being made or heard
   spi::milliseconds pause_{0};
   spi::time_point look_at_ = spi::time_point::max();
   std::condition_variable looked_;

@@ -31,6 +31,16 @@ Record decoded(std::string_view bytes) {
   return r;
 }
 
+// What a claim wants, in the fields of its place for times: the server is to write those.
+void put_terms(records::place& p, const spi::claim& a) {
+  p.since = spi::time_point{std::chrono::nanoseconds{a.lease.count()}};
+  p.until = spi::time_point{std::chrono::nanoseconds{a.handoffs}};
+}
+void take_terms(records::place& p) {
+  p.lease = spi::milliseconds{p.since.time_since_epoch().count()};
+  p.handoffs = static_cast<std::uint32_t>(p.until.time_since_epoch().count());
+}
+
 // Those who came by statement::join, in the order of their coming. One may be there twice: it has
 // asked again because the first answer was lost.
 void add_arrivals(records::claims& to, std::string_view bytes) {
@@ -42,6 +52,7 @@ void add_arrivals(records::claims& to, std::string_view bytes) {
     bytes.remove_prefix(records::encoded_size(came));
     for (records::place p : came.line) {
       if (std::ranges::find(to.line, p.owner, &records::place::owner) != to.line.end()) continue;
+      take_terms(p);
       p.since = at_us(us);
       p.until = records::later(p.since, waiter_lease);
       to.line.push_back(std::move(p));
@@ -127,11 +138,11 @@ row load(connection& c, std::string_view name) {
 }
 
 bool store(connection& c, std::string_view name, const row& before, const row& r,
-           std::int64_t end_us, std::span<const std::uint64_t> bells) {
-  std::string channels;
+           std::int64_t end_us, std::span<const bell_call> calls) {
+  std::string told;
   if (c.update_rings())
-    for (const std::uint64_t b : bells)
-      channels += (channels.empty() ? "afar_" : ",afar_") + std::to_string(b);
+    for (const bell_call& b : calls)
+      told += (told.empty() ? "afar_" : ",afar_") + std::to_string(b.bell) + ' ' + b.text;
   const parameter all[] = {name,
                            r.kind,
                            r.rings,
@@ -149,12 +160,12 @@ bool store(connection& c, std::string_view name, const row& before, const row& r
                            text_or_null(r.record, r.form != shape::plain),
                            end_us,
                            AFAR_MUTANT("sql.update.blind") ? load(c, name).version : before.version,
-                           std::string_view{channels}};
+                           std::string_view{told}};
   const std::span<const parameter> list{all};
   if (!before.exists) return c.run(statement::insert, list.first(16)).affected == 1;
   const std::size_t count = c.update_rings() ? 18 : 17;
   if (c.run(statement::update, list.first(count)).affected == 0) return false;
-  if (!c.update_rings() && !bells.empty()) c.ring(bells);
+  if (!c.update_rings() && !calls.empty()) c.ring(calls);
   return true;
 }
 
@@ -203,6 +214,7 @@ std::string arrival_of(const spi::claim& a, std::uint64_t bell) {
   p.mode = a.mode;
   p.permits = a.permits;
   p.note = a.note;
+  put_terms(p, a);
   return encoded(c);
 }
 

@@ -57,10 +57,10 @@ row load(connection&, std::string_view name);
 // `fields`: what `load` or `page` answered, behind the name.
 row read_row(std::span<const field> fields);
 
-// False: somebody else was faster, or it is later than `end` by the server's clock. Rings `bells` once it
-// is stored.
+// False: somebody else was faster, or it is later than `end` by the server's clock. Rings the bells once
+// it is stored.
 bool store(connection&, std::string_view name, const row& before, const row& after,
-           std::int64_t end_us, std::span<const std::uint64_t> bells);
+           std::int64_t end_us, std::span<const bell_call> calls);
 
 // Throw failure(errc::damaged) if the record makes no sense.
 records::claims claims_of(const row&);

@@ -135,6 +135,7 @@ spi::traits traits_of(const target& to) {
   spi::traits t;
   t.name = to.product == product::mysql ? "mysql" : "postgresql";
   t.token_block = 64;
+  t.pushes_grants = true;
   t.waiter_lease = waiter_lease;
   t.mutex_is_writer = true;
   t.survives_restart = true;

@@ -181,11 +181,11 @@ spi::status record(const desk& d, const spi::ledger_change& ch, spi::ledger_repl
       if (n.any) ++after.rings;
       transaction t{d.on};
       if (!store(d.on, ch.what.name, before, after, end_of(d),
-                 d.on.update_rings() ? n.bells : news{}.bells))
+                 d.on.update_rings() ? n.calls : news{}.calls))
         return false;
       book.write();
       t.commit();
-      if (!d.on.update_rings() && !n.bells.empty()) d.on.ring(n.bells);
+      if (!d.on.update_rings() && !n.calls.empty()) d.on.ring(n.calls);
       return true;
     });
     if (done) return failed;

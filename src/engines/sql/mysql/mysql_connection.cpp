@@ -7,6 +7,7 @@
 #include <charconv>
 #include <chrono>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace afar::engines::sql::mysql {
@@ -147,22 +148,25 @@ class mysql_connection final : public connection {
     constexpr std::string_view sleep = "SELECT SLEEP(0.25) /* afar bell */";
     if (lib_.mysql_send_query(my_, sleep.data(), sleep.size()) != 0) fail();
   }
-  bool hear_bell() override {
+  std::vector<std::string> hear_bell() override {
     try {
       if (lib_.mysql_read_query_result(my_) != 0) fail();
       const answer slept = read_result();
-      return !slept.rows.empty() && slept.rows[0][0].text == "1";
+      const bool rung = !slept.rows.empty() && slept.rows[0][0].text == "1";
+      return std::vector<std::string>(rung ? 1 : 0);
     } catch (const failure&) {
       if (broken_) throw;
-      return true;  // MariaDB calls it an error
+      return {{}};  // MariaDB calls it an error
     }
   }
 
   // Looks first whether that session is a sleeping bell: after a restart of the server its number may
   // be somebody else's.
-  void ring(std::span<const std::uint64_t> bells) override {
-    for (const std::uint64_t bell : bells) {
-      const std::string id = std::to_string(bell);
+  void ring(std::span<const bell_call> calls) override {
+    std::uint64_t before = 0;
+    for (const bell_call& c : calls) {
+      if (std::exchange(before, c.bell) == c.bell) continue;  // they are sorted, and say nothing
+      const std::string id = std::to_string(c.bell);
       const answer sleeps = run("SELECT 1 FROM information_schema.processlist WHERE id = " + id +
                                 " AND info LIKE 'SELECT SLEEP(%afar bell%'");
       if (sleeps.rows.empty()) continue;

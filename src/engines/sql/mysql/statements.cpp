@@ -62,7 +62,8 @@ constexpr std::string_view texts[statements] = {
     " called = $13, value = $14, record = $15, version = version + 1"
     " WHERE name = $1 AND version = $17 AND " AFAR_NOW " <= $16",
     // look
-    "SELECT name, rings, called FROM afar_names WHERE name IN"
+    "SELECT name, rings, called, owner, token, last_token, until_us - renewed_us FROM afar_names"
+    " WHERE name IN"
     " ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
     // mark
     "INSERT INTO afar_names (name, kind, version, plain, watched_us) VALUES ($1, 0, " AFAR_NOW

@@ -134,19 +134,19 @@ class postgres_connection final : public connection {
   }
 
   void arm_bell() override {}  // it always is
-  bool hear_bell() override {
+  std::vector<std::string> hear_bell() override {
     if (lib_.PQconsumeInput(pq_) == 0)
       throw failure{{errc::unavailable, first_line(lib_.PQerrorMessage(pq_))}};
-    bool any = false;
+    std::vector<std::string> said;
     while (PGnotify* n = lib_.PQnotifies(pq_)) {
-      any = true;
+      said.emplace_back(n->extra);
       lib_.PQfreemem(n);
     }
-    return any;
+    return said;
   }
 
-  void ring(std::span<const std::uint64_t> bells) override {
-    for (const std::uint64_t bell : bells) run("NOTIFY afar_" + std::to_string(bell));
+  void ring(std::span<const bell_call> calls) override {
+    for (const bell_call& c : calls) run("NOTIFY afar_" + std::to_string(c.bell));
   }
   bool update_rings() const noexcept override { return true; }
 

@@ -58,10 +58,12 @@ constexpr std::string_view texts[statements] = {
     "WITH done AS (UPDATE afar_names SET (" AFAR_ROW ", version) = ROW(" AFAR_ROW_IN
     ", version + 1) WHERE name = $1::bytea AND version = $17::bigint AND " AFAR_NOW
     " <= $16::bigint RETURNING 1)"
-    " SELECT 1::bigint, rung.x FROM done LEFT JOIN LATERAL (SELECT pg_notify(bell, '')::text AS x"
-    " FROM unnest(string_to_array($18::text, ',')) AS bell) AS rung ON true",
+    " SELECT 1::bigint, rung.x FROM done LEFT JOIN LATERAL (SELECT"
+    " pg_notify(split_part(told, ' ', 1), substr(told, strpos(told, ' ') + 1))::text AS x"
+    " FROM unnest(string_to_array($18::text, ',')) AS told) AS rung ON true",
     // look
-    "SELECT name, rings, called FROM afar_names WHERE name IN"
+    "SELECT name, rings, called, owner, token, last_token, until_us - renewed_us FROM afar_names"
+    " WHERE name IN"
     " ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)",
     // mark
     "INSERT INTO afar_names (name, kind, version, plain, watched_us) VALUES ($1::bytea, "
