@@ -94,6 +94,7 @@ hold_state::time_point hold_state::lasts_until(milliseconds granted, time_point 
 
 bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
   if (AFAR_MUTANT("core.lease.from_reply")) sent = boot_clock::now();
+  AFAR_FAULT("core.acquire.answered");
   const auto until = lasts_until(r.lease, sent);
   if (boot_clock::now() >= until) return false;
   {
@@ -106,6 +107,7 @@ bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
     phase_.store(phase::held, std::memory_order_release);
   }
   core_->renewals().enter(*this, sent);
+  AFAR_FAULT("core.acquire.published");
   return true;
 }
 
@@ -153,6 +155,7 @@ spi::claim* hold_state::prepare_renewal() {
 }
 
 void hold_state::renewed(const spi::status& s, const spi::renew_reply& r, time_point sent) {
+  AFAR_FAULT("core.renew.answered");
   std::chrono::nanoseconds left{};
   {
     const std::lock_guard lock(m_);
@@ -292,6 +295,7 @@ std::optional<spi::status> hold_state::begin_end(ended& done, bool awaited) noex
 }
 
 void hold_state::send_release() {
+  AFAR_FAULT("core.release.before_send");
   counters::up(core_->stats().steps);
   core_->engine().release(claim_, core_->background_by(boot_clock::now()),
                           [self = shared_from_this()](const spi::status& s, spi::release_reply r) {
@@ -300,6 +304,7 @@ void hold_state::send_release() {
 }
 
 void hold_state::release_answered(const spi::status& s, spi::release_reply r) {
+  AFAR_FAULT("core.release.answered");
   if (!s) {
     // After a lost answer "gone" may be our own doing; within the lease it can be nothing else.
     const bool gone =

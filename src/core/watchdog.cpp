@@ -4,6 +4,8 @@
 #include "core/hold_state.hpp"
 #include "core/timers.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -148,6 +150,7 @@ void watchdog::tick(time_point now) {
   std::vector<spi::claim*> claims;
   const auto send = [&] {
     if (claims.empty()) return;
+    AFAR_FAULT("core.renew.before_send");
     const auto sent = boot_clock::now();
     counters::up(core_.stats().steps);
     core_.engine().renew(claims, core_.background_by(sent),

@@ -1,7 +1,8 @@
 // Points at which a test can kill or stop the process: AFAR_FAULT("embedded.acquire.before_commit").
 // Compiled in only with AFAR_FAULTS; otherwise the macro is nothing and the name is not evaluated.
 //
-// The environment says what happens: AFAR_FAULT=<name>:<kill|stop>[:<nth>], on the nth pass (1).
+// The environment says what happens: AFAR_FAULT=<name>:<kill|stop>[:<nth>], on the nth pass (1). Or
+// fault_listener is called and does what it likes. test/fault_points.txt lists the points.
 //
 // And planted bugs: if (AFAR_MUTANT("records.release.any_owner")) ..., chosen by AFAR_MUTANT=<name>; never
 // more than one. script/mutants shows that the tests find each of them.
@@ -12,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <mutex>
 #include <string>
@@ -54,7 +56,11 @@ inline fault_plan& faults() {
 // For tests that fork: replaces what the environment said.
 inline void arm_fault(std::string_view text) { faults().read(text); }
 
+// Called at every point by the thread that passes it.
+inline std::atomic<void (*)(std::string_view)> fault_listener{nullptr};
+
 inline void fault_point(std::string_view name) {
+  if (auto* const listener = fault_listener.load(std::memory_order_relaxed)) listener(name);
   fault_plan& plan = faults();
   const std::lock_guard guard{plan.mutex};
   if (plan.passes_left == 0 || plan.point != name) return;

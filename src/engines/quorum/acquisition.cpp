@@ -1,5 +1,6 @@
 #include "engines/quorum/acquisition.hpp"
 
+#include <afar/detail/fault.hpp>
 #include <afar/detail/random_between.hpp>
 
 #include <algorithm>
@@ -54,6 +55,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
   bool converts() const noexcept { return token_before_ != 0; }
 
   void voted(std::size_t i, spi::status s, spi::acquire_reply r) {
+    AFAR_FAULT("quorum.acquire.voted");
     bool won = false;
     {
       const std::lock_guard lock{m_};
@@ -92,6 +94,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
       asked_ = ask.size();
     }
     if (ask.empty()) return decide();
+    AFAR_FAULT("quorum.acquire.between_rounds");
     const auto by = boot_clock::now() + vote_time(lease_);
     for (const std::size_t i : ask) {
       spi::claim* one[] = {&ballots_[i]->claim};
@@ -123,6 +126,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
       if (confirmed_ < needed_ || elapsed + drift(lease_) >= lease_) granted_ = 0;
     }
     if (granted_ == 0) return lose();
+    AFAR_FAULT("quorum.acquire.decided");
     spi::acquire_reply won;
     won.granted = true;
     won.token = won.last_token = token_;
@@ -178,6 +182,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
   // Votes that came, and those that are still on their way: a voter does one thing after the other.
   void give_back() {
+    AFAR_FAULT("quorum.acquire.before_give_back");
     const auto by = boot_clock::now() + vote_time(lease_);
     for (std::size_t i = 0; i < who_->size(); ++i) {
       if (converts()) {

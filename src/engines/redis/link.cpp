@@ -2,6 +2,8 @@
 
 #include "engines/redis/failure.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -126,8 +128,10 @@ void link::flush(lock& l) {
       batches_.push_back(std::exchange(out_count_, 0));
     }
     l.unlock();
+    AFAR_FAULT("redis.link.before_send");
     const auto n = wire_->send(std::string_view{going_}.substr(gone_));
     const int error = errno;
+    AFAR_FAULT("redis.link.sent");
     l.lock();
     if (n >= 0) {
       gone_ += static_cast<std::size_t>(n);
@@ -177,6 +181,7 @@ bool link::read_answers(bool waits) {
   }
   bool demoted = false;
   for (auto& [r, answer] : answered) {
+    AFAR_FAULT("redis.link.answered");
     if (answer.failed()) {
       demoted = demoted || answer.text.starts_with("READONLY");
       if (events_.elsewhere && events_.elsewhere(r, answer)) continue;

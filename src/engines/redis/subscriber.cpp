@@ -2,6 +2,8 @@
 
 #include "engines/redis/layout.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <asio/co_spawn.hpp>
 #include <asio/detached.hpp>
 #include <asio/redirect_error.hpp>
@@ -262,6 +264,7 @@ void subscriber::hear_answer(const reply& r) {
 
 // "<owner> <token> <ms> <tokens for local hand-off>"; of a barrier zeros.
 void subscriber::hear_grant(std::string_view text) {
+  AFAR_FAULT("redis.subscriber.granted");
   const std::string_view owner = text.substr(0, text.find(' '));
   const spi::owner_id who = layout::owner_of(owner);
   {

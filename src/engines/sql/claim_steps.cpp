@@ -3,6 +3,8 @@
 #include "engines/sql/steps.hpp"
 #include "engines/sql/told_grant.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <numeric>
@@ -91,6 +93,7 @@ bool take(const desk& d, const spi::claim& c, spi::acquire_reply& reply) {
                     std::string_view{owner}, us_of(c.lease), std::int64_t{c.handoffs}, c.note,
                     end_of(d));
   });
+  AFAR_FAULT("sql.take.answered");
   if (a.rows.empty()) return false;
   reply = {};
   reply.granted = true;
@@ -116,6 +119,7 @@ class newcomer {
           return d_.on.ask(statement::join, c_.what.name, static_cast<std::int64_t>(c_.what.kind),
                            std::string_view{arrival}, end_of(d_), std::string_view{owner});
         }).affected > 0;
+    AFAR_FAULT("sql.join.answered");
     return joined_;
   }
 
@@ -200,6 +204,7 @@ spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
 
 spi::status release(const desk& d, const spi::claim& c, spi::release_reply& reply) {
   d.ear.forget(claim_key(c.owner, c.what.name));
+  AFAR_FAULT("sql.release.before_send");
   if (c.place.empty() && one_at_a_time(c)) {
     const std::string owner = c.owner.text();
     const answer a = insistently(
@@ -243,6 +248,7 @@ void renew(const desk& d, std::span<spi::claim* const> claims,
         rest.push_back(i);
     }
   };
+  AFAR_FAULT("sql.renew.before_send");
   insistently(d, [&] {
     if (claims.size() == 1) return all();
     transaction t{d.on};

@@ -5,6 +5,8 @@
 #include "engines/sql/attempts.hpp"
 #include "engines/sql/steps.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <map>
@@ -184,6 +186,7 @@ spi::status record(const desk& d, const spi::ledger_change& ch, spi::ledger_repl
                  d.on.update_rings() ? n.calls : news{}.calls))
         return false;
       book.write();
+      AFAR_FAULT("sql.record.before_commit");
       t.commit();
       if (!d.on.update_rings() && !n.calls.empty()) d.on.ring(n.calls);
       return true;

@@ -58,6 +58,7 @@ class contention : public std::enable_shared_from_this<contention> {
         wanted.push_back(ask::children(folder));
       }
     }
+    AFAR_FAULT("zookeeper.create.before_send");
     w_->session.fly(std::move(wanted),
                     [self = shared_from_this()](std::vector<answer>& got) { self->landed(got); });
   }
@@ -79,6 +80,7 @@ class contention : public std::enable_shared_from_this<contention> {
 
   // False: the step goes on by itself, or is over.
   bool created(const answer& a) {
+    AFAR_FAULT("zookeeper.create.answered");
     if (a.ok()) {
       stands(a.text, a);
       return true;
@@ -214,6 +216,7 @@ void grant(const world_ptr& w, const standing_ptr& s, spi::milliseconds wanted,
   }
   // It had been granted before, and that lapsed while it was asked again.
   if (!reply.granted) return p->give({errc::unknown_outcome, "its lease was over"});
+  AFAR_FAULT("zookeeper.grant.before_told");
   w->keep(s, reply.lease);
   p->give({}, std::move(reply));
 }

@@ -6,6 +6,8 @@
 #include "engines/zookeeper/steps.hpp"
 #include "engines/zookeeper/stored.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -200,7 +202,9 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
       parts.push_back(ask::remove(s_->node));
       s_->in_doubt = true;
     }
+    AFAR_FAULT("zookeeper.permits.before_send");
     w_->session.fly(ask::multi(std::move(parts)), [self = shared_from_this()](answers& got) {
+      AFAR_FAULT("zookeeper.permits.answered");
       if (got.front().ok()) return self->taken(got.front().names);
       if (got.front().rc == ZNONODE) return self->begin();
       self->p_->give(failure_of_write(got.front().rc));

@@ -4,6 +4,8 @@
 // before would miss that, and nobody else removes it while the session lives.
 #include "engines/zookeeper/steps.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <utility>
 
 namespace afar::engines::zookeeper {
@@ -79,6 +81,7 @@ void release(const world_ptr& w, const spi::claim& a, release_pledge p) {
       if (!failed) w->forget(s);
       p->give(std::move(failed), removed ? spi::release_reply::released : spi::release_reply::gone);
     };
+    AFAR_FAULT("zookeeper.release.before_send");
     if (member) return leave_barrier(w, s, std::move(then));
     w->remove_nodes(s, search, std::move(then));
   });

@@ -4,6 +4,8 @@
 #include "engines/zookeeper/failure.hpp"
 #include "engines/zookeeper/steps.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <utility>
 
 namespace afar::engines::zookeeper {
@@ -115,6 +117,7 @@ void renew(const world_ptr& w, std::span<spi::claim* const> claims, spi::time_po
       for (const part& x : b->parts)
         b->each(x.index, {errc::timed_out, "the server does not answer"}, {});
     });
+    AFAR_FAULT("zookeeper.renew.before_send");
     w->session.fly(std::move(wanted), [w, b](std::vector<answer>& got) {
       if (!b->answered.exchange(true)) landed(w, b->parts, got, b->each);
     });

@@ -2,6 +2,8 @@
 
 #include "engines/zookeeper/names.hpp"
 
+#include <afar/detail/fault.hpp>
+
 #include <algorithm>
 
 namespace afar::engines::zookeeper {
@@ -78,6 +80,7 @@ void watches::set(const std::string& key, spi::done<spi::watch_reply> done) {
   const bool node = key.front() == 'n';
   // A node that exists while it is watched has missed nothing.
   if (wanted.empty()) return done({}, {.recheck = !node});
+  AFAR_FAULT("zookeeper.watch.before_set");
   session_.fly(std::move(wanted), [this, key, node, numbers,
                                    done = std::move(done)](std::vector<answer>& got) mutable {
     bool missed = !node;
@@ -134,6 +137,7 @@ void watches::set_leader(const std::string& key, std::vector<std::string> names)
 }
 
 void watches::rang(std::uint64_t watch) {
+  AFAR_FAULT("zookeeper.watch.rang");
   std::vector<std::string> woken;
   detail::function<void()> then;
   {
