@@ -1,5 +1,5 @@
 # How tests are declared. Every test carries one label, by which script/test runs its stages:
-# unit simulator topology conformance process interop compile package examples cli fuzz torture torture_full lint.
+# unit simulator topology conformance process interop compile package examples cli fuzz torture torture_run lint.
 
 # afar_add_tests(<target> LABEL <label> [SOURCES <file>...] [LIBRARIES <lib>...])
 # A GoogleTest binary; every test case is a ctest <label>.<suite>.<case> of its own, so that a crash

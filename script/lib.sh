@@ -10,7 +10,8 @@ readonly BUILD_PACKAGES="g++ cmake ninja-build ccache pkg-config git
   liblmdb-dev libhiredis-dev libzookeeper-mt-dev libmariadb-dev libpq-dev libssl-dev libasio-dev libfmt-dev libgtest-dev
   libgmock-dev libsqlite3-dev libcli11-dev nlohmann-json3-dev"
 # Servers that the tests start, and their certificates.
-readonly TEST_PACKAGES="redis-server openssl zookeeper libslf4j-java mariadb-server postgresql pgbouncer"
+readonly TEST_PACKAGES="redis-server openssl zookeeper libslf4j-java mariadb-server postgresql pgbouncer jq
+  iproute2 nftables"
 readonly CLANG_PACKAGES="clang-19 libclang-rt-19-dev clang-tidy-19 clang-format-19"
 readonly PEERS=${XDG_CACHE_HOME:-$HOME/.cache}/afar/peers   # other libraries that the interop tests talk to
 readonly JOBS=${AFAR_JOBS:-$(nproc)}

@@ -27,10 +27,11 @@ crew::member crew::start(std::uint32_t worker, std::uint32_t life) const {
   m.worker = worker;
   m.life = life;
   m.record = recorder{plan_.record(worker, life)};
-  m.pid = start_process(
-      plan_.program,
-      {"afar", "torture-worker", plan_.folder, std::to_string(worker), std::to_string(life)},
-      plan_.url);
+  std::vector<std::string> words = plan_.launcher;
+  words.insert(words.end(), {words.empty() ? "afar" : plan_.program, "torture-worker", plan_.folder,
+                             std::to_string(worker), std::to_string(life)});
+  const std::string program = plan_.launcher.empty() ? plan_.program : plan_.launcher.front();
+  m.pid = start_process(program, std::move(words), plan_.url);
   return m;
 }
 
@@ -61,6 +62,7 @@ bool crew::kill_one(doing aim) {
   if (!victim) victim = &present_[dice_() % present_.size()];
   if (victim->resume_at != 0)
     stops_.push_back({victim->worker, victim->life, {victim->stopped_at, now()}});
+  ++kills_;
   victim->death = now();
   ::kill(victim->pid, SIGKILL);
   eventually(5s, [&] { return has_ended(victim->pid); });
@@ -78,6 +80,7 @@ bool crew::stop_one(doing aim, std::chrono::milliseconds time) {
     const bool stopped = eventually(1s, [&] { return has_stopped(m->pid) || has_ended(m->pid); });
     if (stopped &&
         std::ranges::any_of(m->record.head().threads, [&](const auto& t) { return t == aim; })) {
+      ++stops_hit_;
       m->stopped_at = from;
       m->resume_at = now() + std::chrono::nanoseconds{time}.count();
       return true;
@@ -86,6 +89,35 @@ bool crew::stop_one(doing aim, std::chrono::milliseconds time) {
     stops_.push_back({m->worker, m->life, {from, now()}});
   }
   return false;
+}
+
+crew::member* crew::struck(const points& where, const std::string& point, int signal,
+                           std::int64_t& at) {
+  const auto hit = where.strike(point, signal, [](auto c) { return eventually(300ms, c); });
+  at = hit.at;
+  const auto victim = std::ranges::find(present_, hit.victim, &member::pid);
+  return hit.victim == 0 || victim == present_.end() ? nullptr : &*victim;
+}
+
+bool crew::kill_at(const points& where, const std::string& point) {
+  std::int64_t at = 0;
+  member* const victim = struck(where, point, SIGKILL, at);
+  if (!victim) return false;
+  ++kills_;
+  victim->death = at;
+  eventually(5s, [&] { return has_ended(victim->pid); });
+  replace(*victim);
+  return true;
+}
+
+bool crew::stop_at(const points& where, const std::string& point, std::chrono::milliseconds time) {
+  std::int64_t at = 0;
+  member* const victim = struck(where, point, SIGSTOP, at);
+  if (!victim) return false;
+  ++stops_hit_;
+  victim->stopped_at = at;
+  victim->resume_at = now() + std::chrono::nanoseconds{time}.count();
+  return eventually(1s, [&] { return has_stopped(victim->pid); });
 }
 
 void crew::resume(member& m) {
@@ -99,7 +131,8 @@ void crew::tick() {
   for (member& m : present_) {
     if (m.resume_at != 0 && now() >= m.resume_at) resume(m);
     if (!has_ended(m.pid)) continue;
-    ++fallen_;
+    fallen_.push_back("worker " + std::to_string(m.worker) + "." + std::to_string(m.life) + ": " +
+                      ending_of(m.pid));
     m.death = now();
     replace(m);
   }

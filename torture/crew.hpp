@@ -2,12 +2,14 @@
 #pragma once
 
 #include "torture/plan.hpp"
+#include "torture/points.hpp"
 #include "torture/record.hpp"
 
 #include <sys/types.h>
 
 #include <cstdint>
 #include <random>
+#include <string>
 #include <vector>
 
 namespace afar::torture {
@@ -44,6 +46,10 @@ class crew {
   bool kill_one(doing aim);
   // Stops such a worker; tick() lets it go on after `time`. False: none could be stopped.
   bool stop_one(doing aim, std::chrono::milliseconds time);
+  // One that passes the fault point soon kills itself there, or stops for `time`. False: nobody came by,
+  // or workers have no fault points.
+  bool kill_at(const points&, const std::string& point);
+  bool stop_at(const points&, const std::string& point, std::chrono::milliseconds time);
   void tick();  // lets go on who is due; replaces who ended by itself, which is a fault
   void resume_all();
   // After phase::stop. False: some did not end within that time and were killed.
@@ -52,7 +58,10 @@ class crew {
   std::uint64_t granted() const;
   std::uint64_t refused() const;
   std::uint32_t stopped_now() const;
-  std::uint32_t fallen() const { return fallen_; }  // ended by themselves
+  std::uint32_t kills() const { return kills_; }
+  std::uint32_t stops_hit() const { return stops_hit_; }  // where they were aimed at
+  // How those ended that ended by themselves.
+  const std::vector<std::string>& fallen() const { return fallen_; }
   bool records_complete() const;
   std::vector<life> lives() const;  // after dismiss()
   const std::vector<stop_made>& stops() const { return stops_; }
@@ -70,6 +79,7 @@ class crew {
   member start(std::uint32_t worker, std::uint32_t life) const;
   void replace(member&);
   member* find(doing aim);
+  member* struck(const points&, const std::string& point, int signal, std::int64_t& at);
   void resume(member&);
 
   const plan& plan_;
@@ -77,7 +87,9 @@ class crew {
   std::vector<member> present_;
   std::vector<member> past_;
   std::vector<stop_made> stops_;
-  std::uint32_t fallen_ = 0;
+  std::uint32_t kills_ = 0;
+  std::uint32_t stops_hit_ = 0;
+  std::vector<std::string> fallen_;
 };
 
 }  // namespace afar::torture

@@ -1,6 +1,7 @@
 // One thread of a worker: what it records, and what chance tells it. A tool is one way to use one object.
 #pragma once
 
+#include "torture/run_delay.hpp"
 #include "torture/workplace.hpp"
 
 #include <chrono>
@@ -28,6 +29,8 @@ class hand {
   void note(std::uint16_t object, fact f) const {
     f.object = object;
     f.thread = thread_;
+    if (f.what == act::asked || f.what == act::granted || f.what == act::gave_up)
+      f.delayed = delay_.so_far();
     at.record.note(f);
   }
   // Returns how long to wait.
@@ -50,6 +53,7 @@ class hand {
 
  private:
   const std::uint16_t thread_;
+  const run_delay delay_;  // of the thread that makes this
   std::minstd_rand dice_;
   std::int64_t changes_ = 0;
 };

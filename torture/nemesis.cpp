@@ -93,6 +93,21 @@ std::vector<fault> network_faults(proxies& all, crew& workers, milliseconds leas
            }}};
 }
 
+std::vector<fault> faults_at(const points& where, const std::vector<std::string>& names,
+                             crew& workers, milliseconds kept_for) {
+  std::vector<fault> all;
+  all.reserve(names.size());
+  for (const std::string& name : names)
+    all.push_back({"at " + name, 1, false, [&where, &workers, kept_for, name](auto& dice) {
+                     workers.tick();
+                     if (workers.stopped_now() < 2 && dice() % 2 == 0)
+                       return workers.stop_at(where, name,
+                                              between(dice, kept_for / 4, kept_for * 2));
+                     return workers.kill_at(where, name);
+                   }});
+  return all;
+}
+
 std::vector<std::string> fault_names() { return {"kill", "stop", "network"}; }
 
 nemesis::nemesis(std::vector<fault> faults, std::uint64_t seed)

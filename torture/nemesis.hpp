@@ -27,7 +27,10 @@ struct fault {
 std::vector<fault> client_faults(crew&, std::chrono::milliseconds kept_for);
 std::vector<fault> network_faults(std::vector<std::unique_ptr<fault_proxy>>&, crew&,
                                   std::chrono::milliseconds lease);
-// The names that the two know, for messages.
+// A kill or a stop at each of these points.
+std::vector<fault> faults_at(const points&, const std::vector<std::string>& names, crew&,
+                             std::chrono::milliseconds kept_for);
+// The names that the first two know, for messages.
 std::vector<std::string> fault_names();
 
 class nemesis {

@@ -61,8 +61,9 @@ struct entry {
 
 struct plan {
   std::string program = "/proc/self/exe";  // that knows the verb torture-worker
-  std::string folder;                      // of the run: records, fences, the protected file
-  std::string url;                         // with its password: never printed
+  std::vector<std::string> launcher;  // words before the program's; empty: it is started itself
+  std::string folder;                 // of the run: records, fences, the protected file
+  std::string url;                    // with its password: never printed
   std::uint64_t seed = 0;
   std::uint32_t workers = 6;
   std::uint32_t threads = 4;

@@ -32,6 +32,12 @@ bool has_ended(pid_t pid) {
          info.si_pid == pid;
 }
 
+std::string ending_of(pid_t pid) {
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT);
+  return (info.si_code == CLD_EXITED ? "exit code " : "signal ") + std::to_string(info.si_status);
+}
+
 bool has_stopped(pid_t pid) {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WSTOPPED | WNOHANG) == 0 &&
@@ -44,8 +50,8 @@ pid_t start_process(const std::string& program, std::vector<std::string> words,
   for (char** one = environ; *one; ++one)
     if (!std::string_view{*one}.starts_with("AFAR_URL=")) settings.emplace_back(*one);
   pid_t pid = 0;
-  const int error = ::posix_spawn(&pid, program.c_str(), nullptr, nullptr,
-                                  pointers_to(words).data(), pointers_to(settings).data());
+  const int error = ::posix_spawnp(&pid, program.c_str(), nullptr, nullptr,
+                                   pointers_to(words).data(), pointers_to(settings).data());
   if (error != 0) throw std::system_error(error, std::generic_category(), program);
   return pid;
 }

@@ -27,6 +27,8 @@ bool eventually(std::chrono::nanoseconds time, Condition condition) {
 // Of a child; neither reaps it.
 bool has_ended(pid_t);
 bool has_stopped(pid_t);
+// Of one that has ended: "signal 11", "exit code 1".
+std::string ending_of(pid_t);
 
 // Starts `program` with AFAR_URL set: an argument could be read by everybody. Throws std::system_error.
 pid_t start_process(const std::string& program, std::vector<std::string> words,

@@ -50,6 +50,7 @@ struct event {
   std::int64_t until = 0;
   std::uint64_t token = 0;
   std::int64_t value = 0;
+  std::int64_t delayed = 0;
   std::uint32_t weight = 0;
 };
 
@@ -63,6 +64,7 @@ struct fact {
   std::uint64_t token = 0;
   std::int64_t value = 0;
   std::uint32_t weight = 0;
+  std::int64_t delayed = 0;  // asked, granted, gave_up: run_delay of the thread
 };
 
 inline std::int64_t stamp(afar::boot_clock::time_point t) { return t.time_since_epoch().count(); }
@@ -98,13 +100,15 @@ class recorder {
       e.token = f.token;
       e.value = f.value;
       e.weight = f.weight;
+      e.delayed = f.delayed;
     });
   }
 
   std::vector<fact> facts() const {
     std::vector<fact> all;
     file_.for_each([&](act what, const event& e) {
-      all.push_back({what, e.object, e.thread, e.at, e.until, e.token, e.value, e.weight});
+      all.push_back(
+          {what, e.object, e.thread, e.at, e.until, e.token, e.value, e.weight, e.delayed});
     });
     return all;
   }

@@ -46,13 +46,21 @@ struct detour {
   std::string url;
 
   explicit detour(const std::string& straight, bool wanted) : url(straight) {
+    static constexpr std::pair<std::string_view, std::uint16_t> usual_ports[] = {
+        {"redis", 6379},
+        {"redis+quorum", 6379},
+        {"zookeeper", 2181},
+        {"mysql", 3306},
+        {"postgresql", 5432}};
     const spi::url u = detail::parse_url(straight);
-    const bool redis = u.scheme == "redis";
-    if (!wanted || (!redis && u.scheme != "zookeeper")) return;
+    const auto* const usual =
+        std::ranges::find(usual_ports, u.scheme, [](auto& p) { return p.first; });
+    if (!wanted || usual == std::end(usual_ports)) return;
     std::string places;
+    proxies.reserve(u.hosts.size());
     for (const auto& h : u.hosts) {
-      const std::uint16_t port = h.port != 0 ? h.port : redis ? 6379 : 2181;
-      proxies.push_back(std::make_unique<fault_proxy>(h.name, port));
+      proxies.push_back(
+          std::make_unique<fault_proxy>(h.name, h.port != 0 ? h.port : usual->second));
       places += (places.empty() ? "" : ",") + proxies.back()->address();
     }
     const auto from = straight.rfind('@') != std::string::npos ? straight.rfind('@') + 1
@@ -99,6 +107,9 @@ class direction {
       if (f.name.starts_with("kill") ? wanted_.kill : wanted_.stop) faults.push_back(std::move(f));
     for (fault& f : network_faults(way_.proxies, workers, plan_.lease))
       faults.push_back(std::move(f));
+    const points where{plan_.folder};
+    for (fault& f : faults_at(where, wanted_.points, workers, kept_for_))
+      faults.push_back(std::move(f));
     for (const fault& f : wanted_.more) faults.push_back(f);
     nemesis enemy{std::move(faults), out_.seed};
 
@@ -109,10 +120,16 @@ class direction {
     };
     // First undisturbed: a run in which little happens proves nothing.
     pass(workers, until(0.1), {});
+    // On a busy machine it takes longer until enough has happened; three times as long at most.
+    while (workers.granted() < 100 && now() < until(0.3) && !wanted_.interrupted())
+      pass(workers, now() + 100'000'000, {});
     const auto before = workers.granted();
     if (before < 100)
       out_.invalid.push_back(fmt::format("only {} grants before the first fault", before));
-    pass(workers, until(0.8), [&] { enemy.strike(); });
+    const auto strike = [&] { enemy.strike(); };
+    pass(workers, until(0.8), strike);
+    while (!proves_something(enemy, workers) && now() < until(2.4) && !wanted_.interrupted())
+      pass(workers, now() + 500'000'000, strike);
     workers.resume_all();
     pass(workers, std::max(until(1.0), now() + crash_bound() + 2'000'000'000), {});
     orders.head().phase = phase::stop;
@@ -121,10 +138,11 @@ class direction {
 
     out_.grants = workers.granted();
     out_.refused_writes = workers.refused();
+    out_.kills = workers.kills();
+    out_.stops = workers.stops_hit();
     out_.bites = enemy.bites();
     for (const auto& p : way_.proxies) out_.lost_answers += p->lost();
-    if (workers.fallen() != 0)
-      found("workers live", fmt::format("{} workers ended by themselves", workers.fallen()));
+    for (const std::string& how : workers.fallen()) found("workers live", how);
     if (!workers.records_complete()) out_.invalid.emplace_back("a record file was too small");
     gather(workers, enemy, orders.head());
     judge();
@@ -133,6 +151,11 @@ class direction {
   }
 
  private:
+  bool proves_something(const nemesis& enemy, const crew& workers) const {
+    return std::ranges::all_of(enemy.bites(), [](const auto& b) { return b.second > 0; }) &&
+           (!wanted_.stop || workers.refused() > 0);
+  }
+
   void found(const std::string& rule, std::string text) {
     out_.violations.push_back({rule, 0, now(), std::move(text)});
   }
@@ -144,8 +167,9 @@ class direction {
 
   void prepare() {
     plan_.program = wanted_.program;
+    plan_.launcher = wanted_.launcher;
     plan_.folder = folder_.path();
-    plan_.url = way_.url;
+    plan_.url = wanted_.workers_url.empty() ? way_.url : with_short_session(wanted_.workers_url);
     plan_.seed = out_.seed;
     plan_.workers = wanted_.workers;
     plan_.threads = wanted_.threads;
@@ -196,10 +220,6 @@ class direction {
     for (entry line; lines.read(reinterpret_cast<char*>(&line), sizeof line);)
       e.writes.push_back(line);
     out_.writes = e.writes.size();
-    for (const incident& i : enemy.log()) {
-      if (i.fault.starts_with("kill ")) ++out_.kills;
-      if (i.fault.starts_with("stop ") && i.bit) ++out_.stops;
-    }
     for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(e.objects.size()); ++i) {
       rounds_.push_back(at_the_end.rounds[i]);
       look_at(i);

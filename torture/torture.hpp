@@ -16,7 +16,9 @@ namespace afar::torture {
 
 struct settings {
   std::string program = "/proc/self/exe";  // that knows the verb torture-worker
+  std::vector<std::string> launcher = {};  // what starts the program, as {"nsenter", …}; else we do
   std::string url;                         // with its password: never printed
+  std::string workers_url = {};            // if workers must take another way to it
   std::chrono::milliseconds time{60'000};
   std::optional<std::uint64_t> seed = {};
   std::uint32_t workers = 6;
@@ -24,8 +26,9 @@ struct settings {
   std::chrono::milliseconds lease{500};
   bool kill = true;
   bool stop = true;
-  bool network = true;           // where the engine is reached by TCP without TLS
-  std::vector<fault> more = {};  // of the caller
+  bool network = true;                   // where the engine is reached by TCP without TLS
+  std::vector<std::string> points = {};  // fault points to aim at; the program must have them
+  std::vector<fault> more = {};          // of the caller
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress
 };

@@ -50,7 +50,7 @@ int work(const std::string& folder, const std::string& url, std::uint32_t worker
   std::signal(SIGINT, SIG_IGN);        // ^C is the director's business
   const plan todo = plan::load(folder);
   const mapped<control, char> orders{todo.control(), 0};
-  // A server that is away at this moment is no reason to give up.
+  // A server that is away or full at this moment is no reason to give up.
   for (;;) try {
       if (orders.head().phase == phase::stop) return 0;
       workplace here{todo, orders.head(), url, worker, life};
@@ -62,7 +62,9 @@ int work(const std::string& folder, const std::string& url, std::uint32_t worker
       threads.clear();
       return 0;
     } catch (const lock_error& error) {
-      if (error.code() == errc::unavailable || error.code() == errc::timed_out) continue;
+      if (error.code() == errc::unavailable || error.code() == errc::timed_out ||
+          error.code() == errc::no_room)
+        continue;
       std::fprintf(stderr, "worker %u: %s\n", worker, error.what());
       return 1;
     } catch (const std::exception& error) {

@@ -1,11 +1,14 @@
 // The checker must see what it is there for: planted violations are found, and what only looks like
 // one is not.
 #include "torture/check.hpp"
+#include "torture/run_delay.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace afar::torture {
@@ -162,6 +165,37 @@ TEST(torture_check, finds_a_call_that_came_back_late) {
   EXPECT_THAT(rules(with({late})), ElementsAre("deadlines hold"));
   late.facts.insert(late.facts.begin(), {.what = act::stalled, .at = 200 * ms, .until = 90 * ms});
   EXPECT_THAT(rules(with({late})), IsEmpty()) << "it did not run";
+}
+
+TEST(torture_check, does_not_blame_a_call_whose_thread_the_machine_did_not_run) {
+  life late = process(0, {});
+  late.facts = {{.what = act::asked, .at = 0, .until = 100 * ms, .delayed = 7'000 * ms},
+                {.what = act::gave_up, .at = 250 * ms, .delayed = 7'060 * ms}};
+  EXPECT_THAT(rules(with({late})), IsEmpty());
+  late.facts.back().delayed = 7'040 * ms;
+  EXPECT_THAT(rules(with({late})), ElementsAre("deadlines hold")) << "110 ms of it are its own";
+}
+
+// Threads that want to run, twice as many as the machine has: the time that each is ready and does not run grows.
+TEST(run_delay, counts_the_time_that_a_thread_is_ready_and_not_run) {
+  std::atomic<bool> enough{false};
+  std::vector<std::jthread> busy;
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  busy.reserve(2 * std::size_t{cores});
+  for (unsigned i = 0; i < 2 * cores; ++i)
+    busy.emplace_back([&] {
+      while (!enough) {
+      }
+    });
+  std::jthread{[&] {
+    const run_delay mine;
+    const auto before = mine.so_far();
+    const auto end = now() + 20'000 * ms;
+    while (mine.so_far() < before + 20 * ms && now() < end) {
+    }
+    EXPECT_GE(mine.so_far(), before + 20 * ms);
+  }}.join();
+  enough = true;
 }
 
 TEST(torture_check, finds_a_stale_write_that_went_through) {

@@ -1,0 +1,36 @@
+// How long the thread that made this was ready to run and did not, since it began: the machine was busy
+// with others. The kernel counts it (sched_info); where it does not, it is 0, which excuses nobody.
+#pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+
+namespace afar::torture {
+
+class run_delay {
+ public:
+  run_delay() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+  run_delay(const run_delay&) = delete;
+  run_delay& operator=(const run_delay&) = delete;
+  ~run_delay() {
+    if (file_ >= 0) ::close(file_);
+  }
+
+  // Nanoseconds so far. A system call: a microsecond.
+  std::int64_t so_far() const {
+    std::array<char, 96> text{};  // "<ns run> <ns ready, but not run> <times run>"
+    if (file_ < 0 || ::pread(file_, text.data(), text.size() - 1, 0) <= 0) return 0;
+    char* rest = nullptr;
+    std::strtoull(text.data(), &rest, 10);
+    return static_cast<std::int64_t>(std::strtoull(rest, nullptr, 10));
+  }
+
+ private:
+  const int file_;
+};
+
+}  // namespace afar::torture
