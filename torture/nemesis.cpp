@@ -131,8 +131,15 @@ const fault& nemesis::draw() {
 }
 
 void nemesis::strike() {
-  if (faults_.empty()) return;
-  const fault& f = draw();
+  if (!faults_.empty()) strike_with(draw());
+}
+
+void nemesis::strike_with(std::string_view name) {
+  const auto f = std::ranges::find(faults_, name, &fault::name);
+  if (f != faults_.end()) strike_with(*f);
+}
+
+void nemesis::strike_with(const fault& f) {
   incident i{f.name, now(), 0, false, f.forgets};
   i.bit = f.strike(dice_);
   i.to = now();

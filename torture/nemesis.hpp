@@ -11,6 +11,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace afar::torture {
@@ -39,12 +40,14 @@ class nemesis {
 
   // One fault, drawn by weight; every one of them comes up early.
   void strike();
+  void strike_with(std::string_view name);  // that one; nothing if there is none
   const std::vector<incident>& log() const { return log_; }
   // How often each bit; also those that never did.
   std::vector<std::pair<std::string, std::uint32_t>> bites() const;
 
  private:
   const fault& draw();
+  void strike_with(const fault&);
 
   std::vector<fault> faults_;
   std::minstd_rand dice_;

@@ -121,15 +121,17 @@ class direction {
     // First undisturbed: a run in which little happens proves nothing.
     pass(workers, until(0.1), {});
     // On a busy machine it takes longer until enough has happened; three times as long at most.
-    while (workers.granted() < 100 && now() < until(0.3) && !wanted_.interrupted())
+    while (workers.granted() < 100 && now() < until(1.0) && !wanted_.interrupted())
       pass(workers, now() + 100'000'000, {});
     const auto before = workers.granted();
     if (before < 100)
       out_.invalid.push_back(fmt::format("only {} grants before the first fault", before));
     const auto strike = [&] { enemy.strike(); };
     pass(workers, until(0.8), strike);
-    while (!proves_something(enemy, workers) && now() < until(2.4) && !wanted_.interrupted())
+    while (!every_fault_bit(enemy) && now() < until(2.4) && !wanted_.interrupted())
       pass(workers, now() + 500'000'000, strike);
+    while (wanted_.stop && workers.refused() == 0 && now() < until(3.0) && !wanted_.interrupted())
+      pass(workers, now() + 500'000'000, [&] { enemy.strike_with("stop one about to write"); });
     workers.resume_all();
     pass(workers, std::max(until(1.0), now() + crash_bound() + 2'000'000'000), {});
     orders.head().phase = phase::stop;
@@ -151,9 +153,8 @@ class direction {
   }
 
  private:
-  bool proves_something(const nemesis& enemy, const crew& workers) const {
-    return std::ranges::all_of(enemy.bites(), [](const auto& b) { return b.second > 0; }) &&
-           (!wanted_.stop || workers.refused() > 0);
+  static bool every_fault_bit(const nemesis& enemy) {
+    return std::ranges::all_of(enemy.bites(), [](const auto& b) { return b.second > 0; });
   }
 
   void found(const std::string& rule, std::string text) {
