@@ -184,7 +184,8 @@ cluster::master_ptr cluster::make(const address& at) {
             .trouble =
                 [weak = weak_from_this()] {
                   if (const auto self = weak.lock()) self->look_again();
-                }});
+                },
+            .has_rivals = true});
   return made;
 }
 

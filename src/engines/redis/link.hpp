@@ -56,6 +56,9 @@ class link : public std::enable_shared_from_this<link> {
     detail::function<void()> trouble = {};
     // Fails what cannot be sent now, instead of waiting for the server to come back.
     bool impatient = false;
+    // Another server may take itself for the master at the same time, before or after it: what both
+    // have in common is the clock, so that every token has to be read off it.
+    bool has_rivals = false;
   };
 
   link(std::shared_ptr<io>, std::shared_ptr<directory>, std::shared_ptr<visits>, events);

@@ -115,10 +115,11 @@ namespace {
 
 // Of 16 digits. A replica may become the master, and forget what it had not heard, while we are connected;
 // and what is no time of this age (2001 to 2255) is not believed.
-std::string moment_of(const server& s) {
+std::string moment_of(const server& s, bool has_rivals) {
   constexpr std::int64_t oldest = 1'000'000'000'000'000;
   constexpr std::int64_t always_too_old = (std::int64_t{1} << 53) - 1;
-  const bool known = s.role == "master" && s.clock >= oldest && s.clock < always_too_old;
+  const bool known =
+      !has_rivals && s.role == "master" && s.clock >= oldest && s.clock < always_too_old;
   return std::to_string(known ? s.clock : always_too_old);
 }
 
@@ -136,7 +137,7 @@ bool link::use(std::shared_ptr<wire> connected, const server& with) {
   going_.clear();
   gone_ = 0;
   known_.clear();
-  connected_at_ = moment_of(with);
+  connected_at_ = moment_of(with, events_.has_rivals);
   ++serial_;
   up_ = true;
   for (auto& r : std::exchange(waiting_, {})) send(std::move(r), false);

@@ -11,7 +11,8 @@ namespace {
 link::events events_of(std::shared_ptr<detail::function<spi::status(const server&)>> greeted,
                        const target& to) {
   return {.greeted = [greeted = std::move(greeted)](const server& s) { return (*greeted)(s); },
-          .impatient = to.voter};
+          .impatient = to.voter,
+          .has_rivals = to.topology == topology::sentinel};
 }
 
 opening knock(link& at, spi::time_point by) {
