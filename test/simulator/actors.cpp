@@ -82,7 +82,7 @@ detail::claim_request user::make_request(open_wish& o) {
 }
 
 void user::ask() {
-  if (scene_.ending || !client_.has_core()) return;
+  if (scene_.ending || !client_.has_core() || !scene_.where.alive(client_.machine())) return;
   open_wish o;
   auto r = make_request(o);
   stop_ = std::stop_source{};
@@ -119,6 +119,7 @@ void user::plan_to_cancel() {
   cancel_ = 0;
   if (!w.chance(200)) return;
   cancel_ = w.after(w.between(0ns, 500ms), client_.machine(), [this] {
+    if (!scene_.where.alive(client_.machine())) return;
     cancelled_ = true;
     scene_.where.note("does not want any more");
     scene_.kept.hurries(*wish_, boot_clock::now());
@@ -214,12 +215,15 @@ void client::open() {
 void client::crash() {
   if (std::exchange(over_, true)) return;
   scene_.where.note("dies", machine_);
-  scene_.where.kill(machine_);
-  scene_.where.as(machine_, [this] {
+  auto rest = scene_.where.kill(machine_);
+  scene_.where.as(machine_, [&] {
     way_->end();
+    for (const auto& u : users_) u->let_go();
+    scene_.kept.dies(machine_);
+    for (auto& f : rest) f();  // timers whose callbacks the core needs to come to an end
+    rest.clear();
     drop();
   });
-  scene_.kept.dies(machine_);
   if (leaks()) scene_.where.fail("a core that died is still there");
 }
 

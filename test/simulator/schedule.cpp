@@ -127,7 +127,7 @@ void schedule::fault() {
       return restart_later();
     default:
       world_.after(0ns, c.machine(), [&c, this] {
-        if (world_.inside()) return;
+        if (world_.inside() || c.over()) return;
         ++counted_.closes;
         c.close();
         restart_later();

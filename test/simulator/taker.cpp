@@ -4,6 +4,8 @@
 
 namespace afar::test {
 
+bool taker::lives() const { return scene_.where.alive(client_.machine()); }
+
 void taker::live() {
   auto& w = scene_.where;
   if (scene_.ending) return;
@@ -25,7 +27,7 @@ detail::cell_request taker::change_by(std::int64_t n) const {
 
 void taker::take() {
   auto& w = scene_.where;
-  if (scene_.ending || !client_.has_core()) return;
+  if (scene_.ending || !client_.has_core() || !lives()) return;
   auto r = change_by(-1);
   open_wish o{.name = scene_.what.names.size(), .machine = client_.machine()};
   r.goal = detail::cell_request::until::applied;
@@ -40,6 +42,7 @@ void taker::take() {
   cancel_ = 0;
   if (w.chance(200))
     cancel_ = w.after(w.between(0ns, 300ms), client_.machine(), [this] {
+      if (!lives()) return;
       scene_.kept.hurries(*wish_, boot_clock::now());
       stop_.request_stop();
     });
@@ -49,6 +52,7 @@ void taker::take() {
 
 void taker::taken(const spi::status& s) {
   auto& w = scene_.where;
+  if (!lives()) return;
   w.cancel(cancel_);
   if (!wish_) return w.fail("a call ended twice");
   scene_.kept.ends(*std::exchange(wish_, std::nullopt));
@@ -60,9 +64,11 @@ void taker::taken(const spi::status& s) {
 }
 
 void taker::put_back() {
+  if (!lives()) return;
   scene_.kept.puts_back();
   scene_.where.note("puts one back");
   client_.core().start_change(change_by(1), [this](const spi::status& s, const spi::cell_reply& r) {
+    if (!lives()) return;
     scene_.where.note("has put one back", static_cast<std::uint64_t>(s.code.value()),
                       r.applied ? 1 : 0);
     scene_.kept.put_back(s ? std::nullopt : std::optional{r.applied});

@@ -26,6 +26,7 @@ class taker {
   void take();
   void taken(const spi::status&);
   void put_back();
+  bool lives() const;  // its process does
   detail::cell_request change_by(std::int64_t) const;
 
   scene& scene_;

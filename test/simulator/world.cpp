@@ -97,9 +97,9 @@ void world::pause(machine m, nanoseconds d) {
   machines_[m].paused_until = std::max(machines_[m].paused_until, now_ + d);
 }
 
-void world::kill(machine m) {
+std::vector<detail::function<void()>> world::kill(machine m) {
   machines_[m].dead = true;
-  std::vector<detail::function<void()>> gone;  // destroyed when the list is whole again
+  std::vector<detail::function<void()>> gone;
   for (auto e = events_.begin(); e != events_.end();) {
     if (e->second.where != m) {
       ++e;
@@ -110,6 +110,7 @@ void world::kill(machine m) {
     keys_.erase(e->first.number);
     e = events_.erase(e);
   }
+  return gone;
 }
 
 boot_clock::time_point world::clock(machine m) const {

@@ -78,7 +78,8 @@ class world {
   // ---- machines
   machine add_machine();
   void pause(machine m, nanoseconds d);
-  void kill(machine);  // nothing of it happens any more
+  // Nothing of it happens any more. Returns what was to happen.
+  std::vector<detail::function<void()>> kill(machine);
   bool alive(machine m) const { return m == nowhere || !machines_[m].dead; }
   bool paused(machine m) const { return m != nowhere && machines_[m].paused_until > now_; }
   time resumed(machine m) const { return machines_[m].paused_until; }  // last, or will be
