@@ -179,6 +179,7 @@ void check_progress(const evidence& e, const object& o, std::uint16_t object,
 // run for a good part of their lease.
 std::vector<span_of_time> disturbances(const evidence& e) {
   std::vector<span_of_time> all;
+  all.reserve(e.incidents.size());
   for (const incident& i : e.incidents) all.push_back({i.from, i.to});
   for (const life& l : e.lives)
     for (const fact& f : l.facts)

@@ -98,7 +98,7 @@ class search {
       events_.push_back({d.from, false, false, kind->second, &d});
     }
     // A request at the time of an answer may have been before it.
-    std::ranges::stable_sort(events_, {}, [](const event& e) { return std::pair{e.at, e.answer}; });
+    std::ranges::sort(events_, {}, [](const event& e) { return std::pair{e.at, e.answer}; });
   }
 
   void doubt(std::size_t likeness) {

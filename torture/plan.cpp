@@ -19,7 +19,7 @@ std::vector<std::uint16_t> plan::members() const {
       {sort::mutex, 3}, {sort::fair_mutex, 1}, {sort::shared_mutex, 1}};
   std::vector<std::uint16_t> all;
   for (auto [sort, times] : some)
-    for (std::uint16_t i = 0; i < objects.size() && times > 0; ++i)
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(objects.size()) && times > 0; ++i)
       if (objects[i].sort == sort) {
         all.push_back(i);
         --times;

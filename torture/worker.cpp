@@ -27,7 +27,8 @@ void work_on(workplace& here, std::uint16_t thread) {
   hand me{here, thread};
   std::vector<std::unique_ptr<tool>> tools;
   tools.reserve(here.todo.objects.size());
-  for (std::uint16_t i = 0; i < here.todo.objects.size(); ++i) tools.push_back(make_tool(here, i));
+  for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(here.todo.objects.size()); ++i)
+    tools.push_back(make_tool(here, i));
   while (here.orders.phase == phase::work) tools[me.any(tools.size())]->take_a_turn(me);
 }
 

@@ -22,7 +22,7 @@ class library_log final : public observer {
  public:
   library_log(const plan& p, const recorder& to) : record_(to) {
     const auto members = p.members();
-    for (std::uint16_t i = 0; i < p.objects.size(); ++i)
+    for (std::uint16_t i = 0; i < static_cast<std::uint16_t>(p.objects.size()); ++i)
       objects_.emplace(p.objects[i].name, known{i, std::ranges::count(members, i) != 0});
   }
   void on(const afar::event& e) noexcept override {
