@@ -64,7 +64,7 @@ int work(const std::string& folder, const std::string& url, std::uint32_t worker
       return 0;
     } catch (const lock_error& error) {
       if (error.code() == errc::unavailable || error.code() == errc::timed_out ||
-          error.code() == errc::no_room)
+          error.code() == errc::unknown_outcome || error.code() == errc::no_room)
         continue;
       std::fprintf(stderr, "worker %u: %s\n", worker, error.what());
       return 1;
