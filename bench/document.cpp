@@ -35,8 +35,8 @@ rounds that take turns in a new order each time. This page is written by the run
 - No goal counts as met with fewer than 7 rounds or with a spread of more than 30 %.
 - *same*: server and clients share a core. *split*: the server has one core, all clients share the other. On a small virtual machine
   this decides more than any design: waking a sleeping core takes longer than a whole pair. Compare within this page only.
-- The peers run in processes of their own, with the same server, cores, names, lease, number of workers and at most as many
-  connections as workers, warm, and as their own documentation advises: see [bench/peers](../bench/peers/README.md). None of them
+- The peers run in processes of their own, with the same server, cores, names, lease, number of workers and at most one pooled
+  connection per worker, warm, with the settings that are listed in [bench/peers](../bench/peers/README.md). None of them
   makes fencing tokens here.
 
 )";
