@@ -13,7 +13,15 @@ namespace afar::detail {
 
 namespace {
 constexpr std::size_t portion = 128;
-constexpr int portions_of_a_pace = 7'500;  // a hold is renewed three times in one: room for 320,000
+
+// Between two portions: so that those that are due together take half of the time until they are due again.
+// Three times in one pace a hold is renewed; with the shortest rest there is room for 320,000.
+std::chrono::nanoseconds rest_after_portion(std::chrono::nanoseconds pace, std::size_t holds) {
+  const auto even =
+      pace / 6 * static_cast<std::int64_t>(portion) / static_cast<std::int64_t>(holds);
+  return std::clamp(even, pace / 7'500, pace / 3'000);
+}
+
 }  // namespace
 
 void watchdog::enter(hold_state& h, time_point sent) {
@@ -51,6 +59,7 @@ void watchdog::append(hold_state& h, time_point sent) {
   hook.next = hook.previous ? hook.previous->hook.next : at->first;
   (hook.previous ? hook.previous->hook.next : at->first) = &h;
   (hook.next ? hook.next->hook.previous : at->last) = &h;
+  ++at->count;
   if (hook.due < armed_) arm(hook.due);
 }
 
@@ -66,6 +75,7 @@ void watchdog::unlink(hold_state& h) noexcept {
   }
   if (!std::exchange(hook.listed, false)) return;
   auto& l = lists_[hook.list];
+  --l.count;
   (hook.previous ? hook.previous->hook.next : l.first) = hook.next;
   (hook.next ? hook.next->hook.previous : l.last) = hook.previous;
 }
@@ -118,7 +128,7 @@ void watchdog::take_due(list& l, time_point now, std::vector<hold_state*>& into)
   std::size_t taken = 0;
   for (auto* h = l.first; h && h->hook.due <= horizon; h = h->hook.next) {
     if (may_rest && taken++ == portion) {
-      l.rests_until = now + std::chrono::nanoseconds{l.pace} / portions_of_a_pace;
+      l.rests_until = now + rest_after_portion(l.pace, l.count);
       return;
     }
     into.push_back(h);

@@ -45,6 +45,7 @@ class watchdog {
     bool renews = true;
     hold_state* first = nullptr;
     hold_state* last = nullptr;
+    std::size_t count = 0;
     time_point rests_until{};  // others' requests get in between
   };
   void append(hold_state&, time_point sent);
