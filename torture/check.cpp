@@ -170,7 +170,7 @@ void check_deadlines(const evidence& e, findings& out) {
     std::map<std::pair<std::uint16_t, std::uint16_t>, fact> asked;  // by object and thread
     for (const fact& f : l.facts) {
       if (f.what == act::asked) asked[{f.object, f.thread}] = f;
-      if (f.what != act::granted && f.what != act::gave_up && f.what != act::passed) continue;
+      if (!comes_back(f.what)) continue;
       const fact& a = asked[{f.object, f.thread}];
       const std::int64_t late = f.at - a.until;
       // What the thread or the whole process could not run is not the library's time.

@@ -29,8 +29,7 @@ class hand {
   void note(std::uint16_t object, fact f) const {
     f.object = object;
     f.thread = thread_;
-    if (f.what == act::asked || f.what == act::granted || f.what == act::gave_up)
-      f.delayed = delay_.so_far();
+    if (f.what == act::asked || comes_back(f.what)) f.delayed = delay_.so_far();
     at.record.note(f);
   }
   // Returns how long to wait.

@@ -38,6 +38,11 @@ enum class act : std::uint32_t {
   broke      // the worker saw a promise broken; value: which, see broken_here
 };
 
+// How a call that waits, and was asked, comes back.
+constexpr bool comes_back(act a) noexcept {
+  return a == act::granted || a == act::gave_up || a == act::passed;
+}
+
 enum class broken_here : std::int64_t { none, another_token, wrong_depth, valid_after_loss };
 
 // `what` is stored last. Of what comes in rounds (plan.hpp) `token` is the round. Of a multi_lock `weight` is
@@ -64,7 +69,7 @@ struct fact {
   std::uint64_t token = 0;
   std::int64_t value = 0;
   std::uint32_t weight = 0;
-  std::int64_t delayed = 0;  // asked, granted, gave_up: run_delay of the thread
+  std::int64_t delayed = 0;  // asked, and how that comes back: run_delay of the thread
 };
 
 inline std::int64_t stamp(afar::boot_clock::time_point t) { return t.time_since_epoch().count(); }
