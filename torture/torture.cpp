@@ -176,7 +176,11 @@ class direction {
     plan_.threads = wanted_.threads;
     plan_.lease = wanted_.lease;
     const std::string run = folder_.path().substr(folder_.path().rfind('-') + 1);
-    for (const auto& [sort, times] : cast)
+    for (const auto& [sort, times] : cast) {
+      if (std::ranges::find(wanted_.without, sort) != wanted_.without.end()) {
+        out_.left_out.push_back(fmt::format("{}: not wanted", word(sort)));
+        continue;
+      }
       for (int i = 0; i < times; ++i) {
         const object o{sort, fmt::format("torture/{}/{}/{}", run, word(sort), i)};
         try {
@@ -188,6 +192,7 @@ class direction {
         }
         plan_.objects.push_back(o);
       }
+    }
     plan_.store();
     const std::ofstream empty{plan_.protected_file()};
   }
