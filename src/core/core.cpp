@@ -103,6 +103,7 @@ struct core::first_try {
   bool granted = false;
   bool refused = false;                         // finally: it does not wait
   std::optional<wait_op::first_answer> answer;  // none, but asked: it is still to come
+  std::uint64_t refused_token = 0;              // the newest one that it named
 
   bool decided() const noexcept { return granted || refused; }
   std::optional<spi::time_point> asked_at() const {
@@ -159,20 +160,18 @@ void core::judge(first_try& t, bool waits) {
   }
   if (t.granted) return counters::up(counters_.acquired);
   if (t.refused) return t.state->leave_line();
+  t.refused_token = reply.token;
   t.answer.emplace(wait_op::first_answer{
       std::move(status),
       {.watch_key = std::move(reply.watch_key), .retry_after = reply.retry_after}});
 }
 
 // What goes on where the first try has not decided.
-std::shared_ptr<claim_op> core::operation(claim_request r, first_try& t, acquired done) {
-  const bool waits = r.by.waits;
+std::shared_ptr<claim_op> core::operation(claim_request r, const first_try& t, acquired done) {
   const auto limits = claim_op::limits_of(*this, r.by);
   auto op = std::make_shared<claim_op>(shared_from_this(), limits, std::move(r), t.state,
                                        t.asked_at(), std::move(done));
-  // It may have been answered meanwhile.
-  if (t.asked && !t.answer && !t.state->pass_on(op)) judge(t, waits);
-  if (t.answer) op->refused_before(t.question.result().second.token);
+  if (t.answer) op->refused_before(t.refused_token);
   return op;
 }
 
@@ -185,11 +184,19 @@ hold_ptr core::acquire(claim_request r, spi::status& out) {
   try_first(r, true, first);
   hold_ptr got;
   std::shared_ptr<claim_op> op;
-  if (!first.decided())
+  if (!first.decided()) {
+    const bool waits = r.by.waits;
     op = operation(std::move(r), first, [&](spi::status s, hold_ptr h) {
       out = std::move(s);
       got = std::move(h);
     });
+    op->will_block();
+    // Still without an answer: the operation gets it, unless it has come meanwhile.
+    if (first.asked && !first.answer && !first.state->pass_on(op)) {
+      judge(first, waits);
+      if (first.answer) op->refused_before(first.refused_token);
+    }
+  }
   if (first.granted) return std::move(first.state);
   if (first.refused) {
     counters::up(counters_.timed_out);

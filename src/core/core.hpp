@@ -136,7 +136,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   struct first_try;
   void try_first(const claim_request&, bool blocks, first_try&);
   void judge(first_try&, bool waits);
-  std::shared_ptr<claim_op> operation(claim_request, first_try&, acquired done);
+  std::shared_ptr<claim_op> operation(claim_request, const first_try&, acquired done);
   void granted(const spi::owner_id&, std::uint64_t token, std::uint64_t last_token,
                milliseconds lease) noexcept override;
   void asked(const spi::owner_id&) noexcept override;

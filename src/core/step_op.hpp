@@ -94,6 +94,7 @@ spi::status run_step(core& c, const wait_machine::limits& l, std::stop_token sto
                                         if (!s || !first) out = std::move(r);
                                         result = std::move(s);
                                       });
+  op->will_block();
   op->run({.asked = first.has_value(), .answer = std::move(first)}, {});
   return result;
 }

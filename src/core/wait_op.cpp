@@ -17,11 +17,13 @@ wait_op::~wait_op() {
   if (place_.listed) core_->delist(*this);
 }
 
-void wait_op::run(beginning first, arrival arriving) {
-  // Nobody else knows of it yet.
+void wait_op::will_block() noexcept {
   blocking_ = true;
   caller_ = std::this_thread::get_id();
   handling_ = true;  // this thread, until it has its answer
+}
+
+void wait_op::run(beginning first, arrival arriving) {
   if (auto e = begin(std::move(first), arriving)) handle(*e);
   if (!reported_) heed_stop();
   while (!reported_) {

@@ -45,6 +45,8 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
     std::optional<first_answer> answer = {};  // to it; none: answered() will be called
   };
 
+  // This thread is going to run() it. Before anybody else knows of it: what comes from then on waits.
+  void will_block() noexcept;
   // Blocks the caller until report() has run.
   void run(beginning, arrival);
   // Returns at once; report() runs on an unspecified thread, possibly before start returns.
