@@ -177,10 +177,6 @@ class direction {
     plan_.lease = wanted_.lease;
     const std::string run = folder_.path().substr(folder_.path().rfind('-') + 1);
     for (const auto& [sort, times] : cast) {
-      if (std::ranges::find(wanted_.without, sort) != wanted_.without.end()) {
-        out_.left_out.push_back(fmt::format("{}: not wanted", word(sort)));
-        continue;
-      }
       for (int i = 0; i < times; ++i) {
         const object o{sort, fmt::format("torture/{}/{}/{}", run, word(sort), i)};
         try {

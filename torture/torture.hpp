@@ -27,7 +27,6 @@ struct settings {
   bool kill = true;
   bool stop = true;
   bool network = true;                   // where the engine is reached by TCP without TLS
-  std::vector<sort> without = {};        // primitives to leave out
   std::vector<std::string> points = {};  // fault points to aim at; the program must have them
   std::vector<fault> more = {};          // of the caller
   std::function<bool()> interrupted = [] { return false; };

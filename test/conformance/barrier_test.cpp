@@ -51,6 +51,20 @@ TEST_P(barriers, start_anew_round_after_round) {
   });
 }
 
+TEST_P(barriers, are_not_broken_when_more_arrive_than_take_part_in_a_round) {
+  constexpr int participants = 2;
+  constexpr int callers = 7;
+  constexpr int arrivals = 120;  // whole rounds
+  std::atomic<int> come{0};
+  in_parallel(callers, [&](int i) {
+    barrier b{i % 2 ? one : two, name, participants};
+    while (come++ < arrivals) {
+      std::error_code ec;
+      EXPECT_TRUE(b.arrive_and_wait_for(long_time, ec)) << ec.message();
+    }
+  });
+}
+
 TEST_P(barriers, of_one_never_wait) {
   barrier b{one, name, 1};
   for (int round = 0; round < 3; ++round) EXPECT_TRUE(b.arrive_and_wait_for(long_time));

@@ -26,8 +26,6 @@ void set_by_environment(torture::settings& s) {
 
 torture::verdict torment(torture::settings s) {
   if (s.program == torture::settings{}.program) s.program = AFAR_BINARY;
-  // Not cured yet, see docs/torture.md: it is called broken now and then although nobody has left.
-  if (s.url.starts_with("zookeeper:")) s.without.push_back(torture::sort::barrier);
   set_by_environment(s);
   torture::verdict v = torture::run(s);
   const std::string name = ::testing::UnitTest::GetInstance()->current_test_info()->name();

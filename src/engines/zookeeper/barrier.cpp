@@ -20,6 +20,9 @@ using namespace std::chrono_literals;
 using state = node_data::state;
 
 constexpr int most_tries = 50;  // others may arrive and leave under every look
+spi::status changes_at_every_look() {
+  return {errc::unavailable, "the barrier changes at every look"};
+}
 
 class arrival : public std::enable_shared_from_this<arrival> {
  public:
@@ -33,8 +36,7 @@ class arrival : public std::enable_shared_from_this<arrival> {
 
   void begin() {
     if (p_->given()) return;
-    if (++tries_ > most_tries)
-      return p_->give({errc::unavailable, "the barrier changes at every look"});
+    if (++tries_ > most_tries) return p_->give(changes_at_every_look());
     std::vector<request> wanted;
     {
       const std::lock_guard lock{w_->m};
@@ -90,10 +92,11 @@ class arrival : public std::enable_shared_from_this<arrival> {
     check_use(w_, s_->path, spi::kind::barrier, list.names, list.stat,
               [self = shared_from_this(), names = list.names](spi::status wrong) {
                 if (wrong) return refuse(self->w_, self->s_, self->p_, std::move(wrong));
-                look(self->w_, self->s_, names, [self](spi::status failed, round r) {
-                  if (failed) return self->p_->give(std::move(failed));
-                  self->judge(r);
-                });
+                look(self->w_, self->s_, names,
+                     [self](spi::status failed, const std::optional<round>& r) {
+                       if (failed) return self->p_->give(std::move(failed));
+                       r ? self->judge(*r) : self->begin();
+                     });
               });
   }
 
@@ -163,13 +166,13 @@ class arrival : public std::enable_shared_from_this<arrival> {
     });
   }
 
-  // One that died without a word: we saw it, and no outcome has come.
+  // One of our round that died without a word: we saw it, and no outcome has come.
   bool somebody_left(const round& r) {
-    std::set<std::string> now;
-    for (const member& m : r.open) now.insert(m.name);
+    std::set<std::string> open;
+    for (const member& m : r.open) open.insert(m.name);
     const std::lock_guard lock{w_->m};
-    const bool left = !std::ranges::includes(now, s_->seen);
-    s_->seen = std::move(now);
+    const bool left = !std::ranges::includes(open, s_->seen);
+    s_->seen = r.with_mine(limit_);
     return left;
   }
 
@@ -224,10 +227,11 @@ class departure : public std::enable_shared_from_this<departure> {
                       const answer& list = got.back();
                       if (list.rc == ZNONODE) return self->then_({}, false);
                       if (!list.ok()) return self->then_(failure_of_read(list.rc), false);
-                      look(self->w_, self->s_, list.names, [self](spi::status failed, round r) {
-                        if (failed) return self->then_(std::move(failed), false);
-                        self->leave(r);
-                      });
+                      look(self->w_, self->s_, list.names,
+                           [self](spi::status failed, const std::optional<round>& r) {
+                             if (failed) return self->then_(std::move(failed), false);
+                             r ? self->leave(*r) : self->again();
+                           });
                     });
   }
 
@@ -244,10 +248,14 @@ class departure : public std::enable_shared_from_this<departure> {
                       const int rc = got.front().rc;
                       if (rc == ZOK) return self->then_({}, true);
                       const bool changed = rc == ZBADVERSION || rc == ZNONODE;
-                      if (!changed || ++self->tries_ > most_tries)
-                        return self->then_(failure_of_write(rc), false);
-                      self->begin();
+                      if (!changed) return self->then_(failure_of_write(rc), false);
+                      self->again();
                     });
+  }
+
+  void again() {
+    if (++tries_ > most_tries) return then_(changes_at_every_look(), false);
+    begin();
   }
 
   const world_ptr w_;

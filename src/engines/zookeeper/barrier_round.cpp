@@ -3,6 +3,8 @@
 #include "engines/zookeeper/failure.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace afar::engines::zookeeper {
@@ -26,6 +28,10 @@ bool waits(const member& m, const std::optional<std::uint64_t>& ready) {
   return m.is_peer ? !ready || *ready < m.created : m.says.is == node_data::state::open;
 }
 
+bool same(const answer& a, const answer& b) {
+  return a.rc == b.rc && (!a.ok() || a.stat.version == b.stat.version);
+}
+
 }  // namespace
 
 std::string ready_of(const standing& s) { return s.folder + '/' + ready_name; }
@@ -47,6 +53,15 @@ bool round::has_mine() const {
   return mine && std::ranges::find(open, mine->name, &member::name) != open.end();
 }
 
+std::set<std::string> round::with_mine(std::uint32_t participants) const {
+  const auto at = std::ranges::find(open, mine->name, &member::name) - open.begin();
+  std::set<std::string> names;
+  for (const member& m :
+       open | std::views::drop(at - at % participants) | std::views::take(participants))
+    names.insert(m.name);
+  return names;
+}
+
 std::vector<member> round::of_ready() const {
   std::vector<member> in;
   for (const member& m : open)
@@ -54,25 +69,31 @@ std::vector<member> round::of_ready() const {
   return in;
 }
 
+// All is read twice, and what was the same both times stood so when "ready" was read between them.
+// ZooKeeper has no reading of several nodes at once, and half of a round that is concluded meanwhile would
+// look like members that are still there.
 void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::string>& names,
-          detail::function<void(spi::status, round)> then) {
+          detail::function<void(spi::status, std::optional<round>)> then) {
   std::vector<std::string> members;
-  std::vector<request> wanted{ask::exists(ready_of(*s))};
-  for (const std::string& n : names)
-    if (read_contender(n).is == marker::member) {
-      members.push_back(n);
-      wanted.push_back(ask::get(s->folder + '/' + n));
-    }
+  std::ranges::copy_if(names, std::back_inserter(members),
+                       [](const std::string& n) { return read_contender(n).is == marker::member; });
+  std::vector<request> wanted;
+  wanted.reserve(2 * members.size() + 1);
+  for (const std::string& m : members) wanted.push_back(ask::get(s->folder + '/' + m));
+  wanted.push_back(ask::exists(ready_of(*s)));
+  for (const std::string& m : members) wanted.push_back(ask::exists(s->folder + '/' + m));
   w->session.fly(std::move(wanted), [members, mine = s->guid,
                                      then = std::move(then)](std::vector<answer>& got) mutable {
-    round r;
     for (const answer& a : got)
       if (!a.ok() && a.rc != ZNONODE) return then(failure_of_read(a.rc), {});
-    if (got[0].ok()) r.ready = got[0].created();
-    for (std::size_t i = 0; i < members.size(); ++i) {
-      const answer& a = got[i + 1];
-      if (!a.ok()) continue;
-      member m = read_member(members[i], a);
+    const std::size_t between = members.size();
+    if (!std::equal(got.begin(), got.begin() + between, got.begin() + between + 1, same))
+      return then({}, {});
+    round r;
+    if (got[between].ok()) r.ready = got[between].created();
+    for (std::size_t i = 0; i < between; ++i) {
+      if (!got[i].ok()) continue;
+      member m = read_member(members[i], got[i]);
       r.first = r.first == 0 ? m.created : std::min(r.first, m.created);
       if (m.name == mine) r.mine = m;
       if (waits(m, r.ready)) r.open.push_back(std::move(m));

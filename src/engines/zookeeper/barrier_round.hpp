@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,9 @@ struct round {
 
   std::uint32_t limit() const;  // that the first of ours asks for; 0: there is none
   bool has_mine() const;        // mine is one of the open
+  // Who passes or breaks with mine: so many of the open at a time, in their order. So nobody is among them who
+  // may pass before us, and be gone, without an outcome for us.
+  std::set<std::string> with_mine(std::uint32_t participants) const;
   // Those of ours whom the peer that created "ready" counted.
   std::vector<member> of_ready() const;
   // Nobody of its round stands there any more: it died before it removed it.
@@ -43,8 +47,8 @@ std::string ready_of(const standing&);
 request conclude(const std::string& folder, const member&, node_data::state outcome,
                  std::uint64_t token);
 
-// Reads the nodes that are named.
+// Reads the nodes that are named, as they stood at one moment. None: they changed meanwhile, look again.
 void look(const world_ptr&, const standing_ptr&, const std::vector<std::string>& names,
-          detail::function<void(spi::status, round)> then);
+          detail::function<void(spi::status, std::optional<round>)> then);
 
 }  // namespace afar::engines::zookeeper

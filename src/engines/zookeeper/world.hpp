@@ -52,7 +52,7 @@ struct standing {
   node_data says = {};
   std::vector<std::string> leases = {};  // full paths of permits
   // A barrier's member
-  std::set<std::string> seen = {};                          // others
+  std::set<std::string> seen = {};                          // of its round
   std::shared_ptr<std::atomic<bool>> ready_bell = nullptr;  // rang: "ready" was created after us
 };
 using standing_ptr = std::shared_ptr<standing>;
