@@ -19,16 +19,23 @@ namespace {
 
 namespace engine = afar::engines::redis;
 
-constexpr std::string_view redisson_lock =
+constexpr std::string_view hash_take =
     "if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then "
     "redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); "
     "return nil; end; return redis.call('pttl', KEYS[1]);";
-constexpr std::string_view redisson_unlock =
+constexpr std::string_view hash_leave =
     "if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then return nil; end; "
     "local counter = redis.call('hincrby', KEYS[1], ARGV[3], -1); "
     "if counter > 0 then redis.call('pexpire', KEYS[1], ARGV[2]); return 0; else "
     "redis.call('del', KEYS[1]); redis.call('publish', KEYS[2], ARGV[1]); return 1; end; "
     "return nil;";
+constexpr std::string_view hash_leave_once =
+    "local known = redis.call('get', KEYS[3]); if known then return tonumber(known); end; "
+    "if redis.call('hexists', KEYS[1], ARGV[3]) == 0 then return nil; end; "
+    "local left = redis.call('hincrby', KEYS[1], ARGV[3], -1); local ended = 0; "
+    "if left > 0 then redis.call('pexpire', KEYS[1], ARGV[2]); else "
+    "redis.call('del', KEYS[1]); redis.call(ARGV[4], KEYS[2], ARGV[1]); ended = 1; end; "
+    "redis.call('set', KEYS[3], ended, 'px', ARGV[5]); return ended;";
 
 std::string load(raw_redis& at, std::string_view script) {
   const raw_reply sha = at.ask(raw_command{{"SCRIPT", "LOAD", std::string{script}}});
@@ -136,17 +143,28 @@ raw_pair raw_pair::of(raw_redis& at, const std::string& layout, const std::strin
   return {command_of(at, *acquire), command_of(at, *release)};
 }
 
+raw_pair raw_pair::of_hash(raw_redis& at, const std::string& name) {
+  const std::string owner = unique_owner();
+  const std::string channel = engine::layout::lock_channel(name);
+  return {raw_command{{"EVALSHA", load(at, hash_take), "1", name, "30000", owner}},
+          raw_command{{"EVALSHA", load(at, hash_leave), "2", name, channel, "0", "30000", owner}}};
+}
+
 raw_pair raw_pair::of_redisson(raw_redis& at, const std::string& name) {
   const std::string owner = unique_owner();
   const std::string channel = engine::layout::lock_channel(name);
-  return {
-      raw_command{{"EVALSHA", load(at, redisson_lock), "1", name, "30000", owner}},
-      raw_command{{"EVALSHA", load(at, redisson_unlock), "2", name, channel, "0", "30000", owner}}};
+  const std::string outcome =
+      "redisson_unlock_latch:{" + name + "}:9fac7000840e688909c40d3efa949690";
+  return {raw_command{{"EVALSHA", load(at, hash_take), "1", name, "30000", owner}},
+          raw_command{{"EVALSHA", load(at, hash_leave_once), "3", name, channel, outcome, "0",
+                       "30000", owner, "PUBLISH", "16000"}},
+          raw_command{{"DEL", outcome}}};
 }
 
 void raw_pair::run(raw_redis& at) const {
   if (!says_yes(*at.ask(acquire)) || !says_yes(*at.ask(release)))
     throw std::logic_error("Redis: a pair that nobody contends for was refused");
+  if (after) at.ask(*after);
 }
 
 raw_batches::raw_batches(const std::string& url, const std::string& layout) : connection_(url) {
@@ -189,7 +207,7 @@ double raw_batches::run(nanoseconds time) {
 }
 
 hash_lock::hash_lock(const std::string& url, const std::string& name)
-    : commands_(url), messages_(url), pair_(raw_pair::of_redisson(commands_, name)) {
+    : commands_(url), messages_(url), pair_(raw_pair::of_hash(commands_, name)) {
   messages_.ask(raw_command{{"SUBSCRIBE", engine::layout::lock_channel(name)}});
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -56,9 +57,12 @@ class raw_redis {
 struct raw_pair {
   raw_command acquire;
   raw_command release;
+  std::optional<raw_command> after = {};  // what it sends when it knows of its release
 
   static raw_pair of(raw_redis& loads_scripts, const std::string& layout, const std::string& name);
-  // In Redisson's own words: a hash, no token.
+  // Redisson's hash and no more, as it was until 3.24: no token, and nothing that makes a repeated unlock safe.
+  static raw_pair of_hash(raw_redis& loads_scripts, const std::string& name);
+  // What Redisson 4.7 sends, as MONITOR shows it: an unlock leaves its outcome in a key, and then removes it.
   static raw_pair of_redisson(raw_redis& loads_scripts, const std::string& name);
 
   void run(raw_redis&) const;  // throws if it is not granted

@@ -24,7 +24,7 @@ constexpr int holds = 100'000;
 constexpr int threads = 16;
 constexpr std::chrono::milliseconds lease = 30s;
 constexpr std::chrono::milliseconds tick = lease / 3;
-constexpr int ticks = 5;
+constexpr int ticks = 7;
 
 std::vector<afar::hold> acquire_all(const afar::client& client) {
   std::vector<std::vector<afar::hold>> parts(threads);
@@ -71,7 +71,7 @@ void redis_renewals(const options&, report& out) {
   const redis_host server{place.second};
   const pinned here{place.first};
   const afar::client client{server.url(), {.lease = lease}};
-  const others before = call_for(client, ticks * 5s, ticks);
+  const others before = call_for(client, ticks * tick, ticks);
   std::vector<afar::hold> all = acquire_all(client);
 
   const auto renewed = client.stats().renewed;
