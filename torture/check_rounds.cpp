@@ -192,21 +192,14 @@ bool broken(const operation& o) {
 }
 bool passed(const operation& o) { return o.ended == end::done; }
 
-// It may have been counted as there, with or without an answer. Or twice: who is not heard of for longer than
-// its lease is taken for gone, and arrives anew when it is heard again (docs/guarantees.md).
-bool doubtful(const evidence& e, const std::vector<span_of_time>& disturbed, const operation& o) {
-  if (!passed(o)) return !broken(o);
-  return o.to - o.from > e.lease && std::ranges::any_of(disturbed, [&](const span_of_time& d) {
-           return d.from < o.to && d.to > o.from;
-         });
-}
+// It may have been counted as there, with or without an answer.
+bool doubtful(const operation& o) { return !passed(o) && !broken(o); }
 
 // The begin of the first one that is doubtful.
-std::int64_t sure_until(const evidence& e, const std::vector<span_of_time>& disturbed,
-                        const std::vector<operation>& all) {
+std::int64_t sure_until(const std::vector<operation>& all) {
   std::int64_t sure = never;
   for (const operation& o : all)
-    if (doubtful(e, disturbed, o)) sure = std::min(sure, o.from);
+    if (doubtful(o)) sure = std::min(sure, o.from);
   return sure;
 }
 
@@ -300,7 +293,7 @@ void check_semaphore(const evidence& e, std::uint16_t object, findings& out) {
 void check_barrier(const evidence& e, std::uint16_t object, findings& out) {
   const auto disturbed = disturbances(e);
   for (const auto& [round, all] : operations(e, object)) {
-    const std::int64_t sure = sure_until(e, disturbed, all);
+    const std::int64_t sure = sure_until(all);
     check_presence(e, object, all, out);
     check_groups(sure, object, all, out);
     check_breaks(e, disturbed, sure, object, all, out);

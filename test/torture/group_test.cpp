@@ -8,9 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include <memory>
 #include <utility>
-#include <vector>
 
 namespace afar::test {
 namespace {
@@ -48,22 +46,15 @@ TEST(tortures, cluster) {
 }
 
 TEST(tortures, quorum) {
-  std::vector<std::unique_ptr<redis_server>> servers;
-  servers.reserve(3);
-  std::string url = "redis+quorum://";
-  for (int i = 0; i < 3; ++i) {
-    servers.push_back(std::make_unique<redis_server>(
-        std::vector<std::string>{"--appendonly", "yes", "--appendfsync", "always"}));
-    url += (i == 0 ? "" : ",") + servers.back()->address();
-  }
+  const three_servers servers;
   const fault restart_one{"kill and restart a server", 2, false, [&](dice& d) {
-                            redis_server& one = *servers[d() % servers.size()];
+                            redis_server& one = *servers.all[d() % servers.all.size()];
                             one.stop();
                             pass_time(std::chrono::milliseconds{d() % 1'000});
                             one.start();
                             return true;
                           }};
-  EXPECT_GT(torment({.url = url, .more = {restart_one}}).grants, 300U);
+  EXPECT_GT(torment({.url = servers.url(), .more = {restart_one}}).grants, 300U);
 }
 
 TEST(tortures, zookeeper3) {

@@ -6,6 +6,7 @@
 #include "torture/point_list.hpp"
 #include "torture/process.hpp"
 #include "torture/runs.hpp"
+#include "torture/server_faults.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,11 +41,8 @@ TEST(tortures, redis_points) {
 }
 
 TEST(tortures, quorum_points) {
-  const redis_server a;
-  const redis_server b;
-  const redis_server c;
-  torment_at_points("redis+quorum://" + a.address() + "," + b.address() + "," + c.address(),
-                    {"quorum"});
+  const three_servers servers;
+  torment_at_points(servers.url(), {"quorum"});
 }
 
 TEST(tortures, zookeeper_points) {

@@ -6,6 +6,9 @@
 #include "torture/process.hpp"
 
 #include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace afar::test {
 
@@ -15,6 +18,26 @@ using dice = std::minstd_rand;
 inline void pass_time(std::chrono::milliseconds time) {
   torture::eventually(time, [] { return false; });
 }
+
+// A Redis that keeps what it confirmed.
+inline std::unique_ptr<redis_server> lasting_redis() {
+  return std::make_unique<redis_server>(
+      std::vector<std::string>{"--appendonly", "yes", "--appendfsync", "always"});
+}
+
+// Of a quorum. Others than lasting ones would have no vote for 30 s after their start.
+struct three_servers {
+  std::vector<std::unique_ptr<redis_server>> all;
+
+  three_servers() {
+    all.reserve(3);
+    while (all.size() < 3) all.push_back(lasting_redis());
+  }
+  std::string url() const {
+    return "redis+quorum://" + all[0]->address() + "," + all[1]->address() + "," +
+           all[2]->address();
+  }
+};
 
 // Stands still for a while, now and then longer than a lease.
 template <class Server>

@@ -19,7 +19,8 @@ TEST(tortures, embedded_file) {
 TEST(tortures, embedded_local) { EXPECT_GT(torment({.url = "local:"}).grants, 1'000U); }
 
 TEST(tortures, redis) {
-  redis_server server{{"--appendonly", "yes", "--appendfsync", "always"}};
+  const auto lasting = lasting_redis();
+  redis_server& server = *lasting;
   EXPECT_GT(torment({.url = server.url(),
                      .more = {standstill(server), restart(server), flush_scripts(server),
                               cut_clients(server), squeeze_memory(server)}})

@@ -6,6 +6,8 @@
 namespace afar::test {
 namespace {
 
+using engines::records::note_wait;
+
 class barrier_record : public claims_fixture {
  protected:
   barrier_record() : claims_fixture(kind::barrier, 3) {}
@@ -110,13 +112,28 @@ TEST_F(barrier_record, holds_nothing_afterwards) {
   EXPECT_TRUE(record.idle());
 }
 
-TEST_F(barrier_record, forgets_answers_that_nobody_fetches) {
+TEST_F(barrier_record, remembers_its_answers_as_long_as_anybody_may_ask_again) {
   granted(1);
   granted(2);
   granted(3);
-  pass(5s);
+  pass(119s);
+  EXPECT_TRUE(granted(1)) << "it was stopped for longer than its lease, and arrived anew";
+  pass(1s);
   sweep();
-  EXPECT_TRUE(record.idle());
+  EXPECT_TRUE(record.idle()) << "what nobody fetched is forgotten";
+}
+
+TEST_F(barrier_record, counts_nobody_in_two_rounds_who_was_stopped_for_very_long) {
+  spi::claim stopped = claim(1);
+  note_wait(stopped, acquire(stopped));
+  granted(2);
+  EXPECT_TRUE(granted(3));
+  pass(10min);
+  granted(4);
+  granted(5);
+  acquire(stopped);
+  EXPECT_EQ(failed.code, errc::broken) << "its round was forgotten, and it arrived anew";
+  EXPECT_TRUE(granted(6)) << "the next round has three of its own";
 }
 
 TEST_F(barrier_record, keeps_the_place_of_one_that_renews) {

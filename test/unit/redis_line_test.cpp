@@ -237,5 +237,35 @@ TEST_F(redis_line, tells_the_victim_of_an_eviction) {
   EXPECT_EQ(renewed(a).why, loss::evicted);
 }
 
+// What became of a round was remembered for one lease only. (For 2 minutes: waited for, not by this test.)
+TEST_F(redis_line, counts_nobody_in_two_rounds_who_was_stopped_for_longer_than_its_lease) {
+  spi::claim stopped = claim_of(1, name, kind::barrier);
+  spi::claim other = claim_of(2, name, kind::barrier);
+  stopped.limit = other.limit = 2;
+  ASSERT_FALSE(acquire(*engine, stopped).reply.granted);
+  const auto opened = acquire(*engine, other);
+  ASSERT_TRUE(opened.reply.granted);
+  const std::string past = "afar:past:{" + name + "}";
+  EXPECT_GT(std::stol(server->ask({"PTTL", past}).substr(1)), 100'000);
+  const std::string verdict = server->ask({"HGET", past, stopped.owner.text()});
+  const long until_s = std::stol(verdict.substr(verdict.rfind(' ') + 1)) / 1'000;
+  const std::string clock = server->ask({"TIME"});
+  EXPECT_GT(until_s, std::stol(clock.substr(clock.find("\r\n", 5) + 2)) + 100);
+  const auto late = acquire(*engine, stopped);
+  EXPECT_TRUE(late.reply.granted) << "it arrived anew";
+  EXPECT_EQ(late.reply.token, opened.reply.token);
+}
+
+TEST_F(redis_line, counts_nobody_in_two_rounds_whose_round_is_forgotten) {
+  spi::claim stopped = claim_of(1, name, kind::barrier);
+  stopped.limit = 2;
+  ASSERT_FALSE(acquire(*engine, stopped).reply.granted);
+  ASSERT_FALSE(stopped.place.empty()) << "it does not know that it waited";
+  stopped.place = "1";  // so long ago: when this machine was started
+  server->ask({"DEL", "afar:queue:{" + name + "}", "afar:past:{" + name + "}"});
+  EXPECT_EQ(acquire(*engine, stopped).status.code, errc::broken) << "it arrived anew";
+  EXPECT_EQ(keys_like("afar:queue:{" + name + "}"), 0U);
+}
+
 }  // namespace
 }  // namespace afar::test

@@ -1,5 +1,6 @@
 #include "engines/embedded/steps.hpp"
 #include "engines/embedded/stored.hpp"
+#include "engines/records/barrier.hpp"
 
 #include <afar/detail/fault.hpp>
 
@@ -93,7 +94,7 @@ spi::status check_name(std::string_view name) {
   return {errc::bad_argument, "a name has 1 to 1024 bytes"};
 }
 
-spi::status acquire(store& in, const spi::claim& c, spi::time_point by, spi::acquire_reply& reply) {
+spi::status acquire(store& in, spi::claim& c, spi::time_point by, spi::acquire_reply& reply) {
   if (c.note.size() > longest_note) return {errc::bad_argument, "a note has at most 1024 bytes"};
   spi::status failed = on_claims(
       in, c.what, by, in_acquire,
@@ -105,6 +106,7 @@ spi::status acquire(store& in, const spi::claim& c, spi::time_point by, spi::acq
       });
   if (!failed && c.queue && !reply.granted && reply.why == spi::loss::none)
     reply.watch_key = watch_key(c.what.name, c.owner);
+  if (!failed) records::note_wait(c, reply);
   return failed;
 }
 

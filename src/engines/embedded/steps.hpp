@@ -11,7 +11,7 @@
 
 namespace afar::engines::embedded {
 
-spi::status acquire(store&, const spi::claim&, spi::time_point by, spi::acquire_reply&);
+spi::status acquire(store&, spi::claim&, spi::time_point by, spi::acquire_reply&);
 spi::status release(store&, const spi::claim&, spi::time_point by, spi::release_reply&);
 spi::status evict(store&, const spi::resource&, const spi::owner_id&, std::uint64_t token,
                   spi::time_point by, spi::release_reply&);

@@ -1,5 +1,7 @@
 #include "engines/memory/memory_engine.hpp"
 
+#include "engines/records/barrier.hpp"
+
 #include <utility>
 
 namespace afar::engines::memory {
@@ -31,8 +33,11 @@ memory_engine::~memory_engine() { close(); }
 const spi::traits& memory_engine::about() const noexcept { return memory_traits; }
 
 void memory_engine::acquire(spi::claim& a, spi::time_point, spi::done<spi::acquire_reply> done) {
-  perform(ear_, done,
-          [&](spi::acquire_reply& r, wakes& out) { return store_->acquire(a, r, out); });
+  perform(ear_, done, [&](spi::acquire_reply& r, wakes& out) {
+    spi::status s = store_->acquire(a, r, out);
+    if (!s) records::note_wait(a, r);
+    return s;
+  });
 }
 
 void memory_engine::renew(std::span<spi::claim* const> batch, spi::time_point, spi::renewed each) {

@@ -132,10 +132,7 @@ spi::status try_acquire(claims& c, const spi::claim& a, const moment& m, spi::ac
                         effects& e) {
   if (auto known = verdict_of(c, a, reply)) return *known;
   if (auto failed = adopt(c, a, e)) return failed;
-  if (c.kind == kind::barrier) {
-    arrive(c, a, m, reply, e);
-    return {};
-  }
+  if (c.kind == kind::barrier) return arrive(c, a, m, reply, e);
   const auto h = of_owner(c.holders, a.owner);
   if (h != c.holders.end())
     convert(c, *h, a, m, reply, e);
@@ -195,7 +192,7 @@ spi::renew_reply renew(claims& c, const spi::claim& a, const moment& m, effects&
     p->note = a.note;
     e.changed = true;
   } else if (v != c.verdicts.end()) {
-    v->until = later(m.now, m.waiter_lease);
+    v->until = later(m.now, verdict_life(m));
     e.changed = true;
   } else {
     reply = {.why = why_gone(c, a.owner), .lease = {}};

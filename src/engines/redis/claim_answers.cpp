@@ -5,6 +5,7 @@
 #include "engines/redis/subscriber.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 #include <vector>
 
@@ -63,12 +64,22 @@ spi::milliseconds place_time(const spi::claim& a) noexcept {
   return a.queue ? waiter_lease(a) : 0ms;
 }
 
-std::unique_ptr<request> acquiring(const spi::claim& a, std::string watch_key, spi::time_point by,
+bool was_silent_for_too_long(const spi::claim& a) noexcept {
+  std::int64_t asked = 0;
+  const auto* const end = a.place.data() + a.place.size();
+  if (std::from_chars(a.place.data(), end, asked).ec != std::errc{}) return false;
+  return boot_clock::now() - boot_clock::time_point{boot_clock::duration{asked}} > 1min;
+}
+
+std::unique_ptr<request> acquiring(spi::claim& a, std::string watch_key, spi::time_point by,
                                    spi::done<spi::acquire_reply> done) {
-  return make_request(by, [&a, key = std::move(watch_key), done = std::move(done)](
+  const bool may_wait = a.what.kind == kind::barrier && a.queue;
+  const auto asked = may_wait ? boot_clock::now().time_since_epoch().count() : 0;
+  return make_request(by, [&a, asked, key = std::move(watch_key), done = std::move(done)](
                               spi::status s, reply got) mutable {
     spi::acquire_reply out;
     if (!s) s = read(got, a, std::move(key), out);
+    if (!s && !out.granted && asked != 0) a.place = std::to_string(asked);
     done(std::move(s), std::move(out));
   });
 }

@@ -163,8 +163,8 @@ spi::milliseconds waiter_lease(const spi::claim& a) noexcept {
   return std::min<spi::milliseconds>(a.lease, 3s);
 }
 
-std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how,
-                                         spi::time_point by, spi::done<spi::acquire_reply> done) {
+std::unique_ptr<request> acquire_request(spi::claim& a, const telling& how, spi::time_point by,
+                                         spi::done<spi::acquire_reply> done) {
   if (auto bad = bad_use(a)) {
     done(std::move(bad), {});
     return nullptr;
@@ -174,13 +174,14 @@ std::unique_ptr<request> acquire_request(const spi::claim& a, const telling& how
   auto r = acquiring(a, how.announces ? subscriber::channel_key(watchers) : std::string{}, by,
                      std::move(done));
   if (a.what.kind == kind::barrier) {
-    arguments{*r, scripts::arrive, 5, 5}
+    arguments{*r, scripts::arrive, 5, 6}
         .add_words(key_words::of(name).five())
         .add(a.owner.text())
         .add(place_time(a))
         .add(std::int64_t{a.limit})
         .add(how.channel)
-        .add(a.note);
+        .add(a.note)
+        .add(was_silent_for_too_long(a) ? "1" : "");
     return r;
   }
   acquire_words::write(*r, a, how, watchers);

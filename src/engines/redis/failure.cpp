@@ -41,7 +41,8 @@ constexpr meaning meanings[] = {
     {"WRONGPASS", errc::denied, "user or password are wrong"},
     {"NOPERM", errc::denied, {}},
     {"WRONGTYPE", errc::wrong_use, "the name, or a key derived from it, is used by others"},
-    {"AFARBROKEN", errc::broken, "somebody left or died before the barrier was full"},
+    {"AFARBROKEN", errc::broken,
+     "somebody left or died before the barrier was full, or was not heard of for too long"},
     {"AFAROVERFLOW", errc::overflow, "more than 64 bits count"},
 };
 

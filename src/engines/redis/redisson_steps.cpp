@@ -107,7 +107,7 @@ void permits_words(request& r, const spi::claim& a, const std::string& owner) {
       .add(a.note);
 }
 
-std::unique_ptr<request> acquire(const spi::claim& a, const telling& how, spi::time_point by,
+std::unique_ptr<request> acquire(spi::claim& a, const telling& how, spi::time_point by,
                                  spi::done<spi::acquire_reply> done) {
   if (a.what.kind == kind::barrier) return acquire_request(a, how, by, std::move(done));
   auto bad = bad_use(a);

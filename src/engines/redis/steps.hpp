@@ -21,7 +21,7 @@ struct telling {
 };
 
 struct claim_steps {
-  std::unique_ptr<request> (*acquire)(const spi::claim&, const telling&, spi::time_point by,
+  std::unique_ptr<request> (*acquire)(spi::claim&, const telling&, spi::time_point by,
                                       spi::done<spi::acquire_reply>);
   std::unique_ptr<request> (*release)(const spi::claim&, const telling&, spi::time_point by,
                                       spi::done<spi::release_reply>);
@@ -38,7 +38,7 @@ extern const claim_steps redisson_steps;
 const claim_steps& steps_of(const spi::url&);
 
 // afar's layout.
-std::unique_ptr<request> acquire_request(const spi::claim&, const telling&, spi::time_point by,
+std::unique_ptr<request> acquire_request(spi::claim&, const telling&, spi::time_point by,
                                          spi::done<spi::acquire_reply>);
 std::unique_ptr<request> release_request(const spi::claim&, const telling&, spi::time_point by,
                                          spi::done<spi::release_reply>);

@@ -195,7 +195,9 @@ spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
   if (!fresh || !one_at_a_time(c) || !comes.join() || !comes.waits(reply, rings))
     s = on_claims(d, c.what, use::claims_it, bell, attempt, [&] { comes.join(); });
   const bool waits = !s && c.queue && !reply.granted && reply.why == spi::loss::none;
-  c.place = waits || others ? crowded : std::string_view{};
+  // Of a barrier it says that this one waits, and nothing else (records/barrier.hpp).
+  const bool is_crowded = others && c.what.kind != spi::kind::barrier;
+  c.place = waits || is_crowded ? crowded : std::string_view{};
   if (!waits) return s;
   reply.watch_key = claim_key(c.owner, c.what.name);
   d.ear.expect(reply.watch_key, rings, heard, bell);

@@ -1,4 +1,4 @@
--- KEYS: name, queue, token, past, cell.  ARGV: owner, waiter's lease ms (0: does not queue), limit, client's channel, note.  A claim on a barrier.  Returns {1, token} passed, {0, retry ms} waits or refused; error AFARBROKEN, AFARUSE.
+-- KEYS: name, queue, token, past, cell.  ARGV: owner, waiter's lease ms (0: does not queue), limit, client's channel, note, '1' if it stood in line more than a minute ago.  A claim on a barrier.  Returns {1, token} passed, {0, retry ms} waits or refused; error AFARBROKEN, AFARUSE.
 local call, name, queue, tkey, past = redis.call, KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, w, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 --@include barrier
@@ -33,6 +33,8 @@ if #line > 0 then
   if of ~= ARGV[3] then return redis.error_reply('AFARUSE b ' .. of) end
 end
 local place = call('HGET', queue, owner)
+-- Its round may be over, so long ago that nobody knows how it ended: it must not be counted in the next one, too.
+if not place and ARGV[6] == '1' then return redis.error_reply('AFARBROKEN forgotten') end
 if w == 0 then
   if place then
     call('HDEL', queue, string.match(place, '^%d+'), owner)

@@ -31,8 +31,9 @@ local function conclude(line, verdict, me)
   end
   call('DEL', queue)
   for _, m in ipairs(line) do
-    call('HSET', past, m[1], verdict .. ' ' .. text(now + m[3]))
-    stretch(past, m[3])
+    local kept = math.max(m[3], 120000)  -- as long as anybody may ask again
+    call('HSET', past, m[1], verdict .. ' ' .. text(now + kept))
+    stretch(past, kept)
     if m[1] ~= me then redis.pcall('PUBLISH', m[4], m[1] .. ' 0 0') end
   end
 end

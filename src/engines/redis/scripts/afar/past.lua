@@ -4,6 +4,7 @@ local function became(past, owner, w)
   local what = known and string.match(known, '^%a+')
   if what ~= 'passed' then return what == 'evicted' and -1 or 0 end
   stretch(past, w)
-  call('HSET', past, owner, (string.gsub(known, '%d+$', string.format('%d', now + w))))
+  local till = math.max(tonumber(string.match(known, '%d+$')), now + w)
+  call('HSET', past, owner, (string.gsub(known, '%d+$', string.format('%d', till))))
   return 1
 end
