@@ -2,6 +2,7 @@
 #include "support/engines.hpp"
 #include "support/errors.hpp"
 #include "support/patience.hpp"
+#include "support/waiting.hpp"
 
 #include <afar/asio.hpp>
 
@@ -158,6 +159,8 @@ TEST_P(asio_waits, break_a_barrier_when_cancelled) {
   asio::cancellation_signal cancel;
   async_arrive_and_wait(mine, asio::bind_cancellation_slot(cancel.slot(), into(first)));
   async_arrive_and_wait(theirs, into(second));
+  EXPECT_TRUE(has_waited(one));
+  EXPECT_TRUE(has_waited(two)) << "who has not come yet is not told";
   EXPECT_TRUE(not_yet([&] { return first.has_value() || second.has_value(); }));
   cancel.emit(asio::cancellation_type::total);
   EXPECT_TRUE(run_until([&] { return first.has_value() && second.has_value(); }));
