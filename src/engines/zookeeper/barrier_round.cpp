@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 #include <ranges>
+#include <span>
 #include <utility>
 
 namespace afar::engines::zookeeper {
@@ -87,7 +88,8 @@ void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::stri
     for (const answer& a : got)
       if (!a.ok() && a.rc != ZNONODE) return then(failure_of_read(a.rc), {});
     const std::size_t between = members.size();
-    if (!std::equal(got.begin(), got.begin() + between, got.begin() + between + 1, same))
+    const std::span all{got};
+    if (!std::ranges::equal(all.first(between), all.subspan(between + 1), same))
       return then({}, {});
     round r;
     if (got[between].ok()) r.ready = got[between].created();
