@@ -93,6 +93,8 @@ void check_orders(const evidence&, std::uint16_t object, searched&, findings&);
 
 // When what was possible at `from` should have happened, in view of what was done to the run before `until`.
 std::int64_t due_after(const evidence&, std::int64_t from, std::int64_t until);
+// How much of that time somebody who waited for the object could not run: it may have been his turn.
+std::int64_t not_run(const evidence&, std::uint16_t object, std::int64_t from, std::int64_t until);
 
 // All of them.
 findings check(const evidence&, searched* = nullptr);

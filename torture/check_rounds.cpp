@@ -74,7 +74,8 @@ void check_passage(const evidence& e, std::uint16_t object, const std::vector<op
   for (const operation& o : all) {
     if (o.is != kind::wait || o.ended == end::died) continue;
     const std::int64_t from = std::max(open, o.from);
-    if (o.to > due_after(e, from, o.to))
+    const std::int64_t late = o.to - due_after(e, from, o.to);
+    if (late > 0 && late > not_run(e, object, from, o.to))
       out.push_back({"nobody waits for nothing", object, o.to,
                      fmt::format("{} waited for the open latch of round {} for {:.0f} ms", who(o),
                                  o.round, ms(o.to - from))});
@@ -149,7 +150,8 @@ void check_progress(const evidence& e, const object& o, std::uint16_t object,
   std::int64_t since = never;
   for (const mark& m : marks) {
     const bool passed = m.order == 1 && m.of->ended == end::done;
-    if (since != never && m.at > due_after(e, since, m.at)) {
+    const std::int64_t late = since == never ? 0 : m.at - due_after(e, since, m.at);
+    if (late > 0 && late > not_run(e, object, since, m.at)) {
       out.push_back({"nobody waits for nothing", object, m.at,
                      fmt::format("{} could go on in round {} for {:.0f} ms and did not",
                                  meets ? "all of a barrier" : "one that wants a permit",

@@ -8,6 +8,7 @@
 #include <afar/mutex.hpp>
 #include <afar/recursive_mutex.hpp>
 #include <afar/shared_mutex.hpp>
+#include <afar/survey.hpp>
 
 #include <algorithm>
 #include <functional>
@@ -22,6 +23,15 @@ using std::chrono::milliseconds;
 void gave_up(hand& me, std::uint16_t object, const std::error_code& ec) {
   me.note(object, {.what = act::gave_up, .value = ec.value()});
   me.be(doing::other);
+}
+
+// Breaks a lock. Not one that is judged: who is evicted believes, and hands on to other threads of its
+// client, until it renews. What is judged is that nothing else suffers when somebody dies meanwhile.
+void break_one(const hand& me, std::uint16_t object) {
+  const std::string name = me.at.todo.objects[object].name + "/broken";
+  std::error_code ec;
+  const hold h = mutex{me.at.locks, name}.try_acquire({}, ec);
+  if (h) evict(me.at.locks, name, h.token(), ec);
 }
 
 // Of what gives out holds.
@@ -40,6 +50,7 @@ void hold_it(hand& me, std::uint16_t object, std::uint32_t weight, Acquire acqui
   if (me.chance(50)) h.release(ec);
   h = {};
   me.be(doing::other);
+  if (me.at.todo.evicts && me.chance(5)) break_one(me, object);
 }
 
 template <class Lock>

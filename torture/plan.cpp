@@ -29,7 +29,7 @@ std::vector<std::uint16_t> plan::members() const {
 
 void plan::store() const {
   std::ofstream out{folder + "/plan"};
-  out << seed << ' ' << threads << ' ' << lease.count() << '\n';
+  out << seed << ' ' << threads << ' ' << evicts << ' ' << lease.count() << '\n';
   for (const object& o : objects) out << static_cast<int>(o.sort) << ' ' << o.name << '\n';
   if (!out.flush()) throw std::runtime_error{"cannot write " + folder + "/plan"};
 }
@@ -39,7 +39,7 @@ plan plan::load(const std::string& folder) {
   p.folder = folder;
   std::ifstream in{folder + "/plan"};
   std::int64_t lease = 0;
-  in >> p.seed >> p.threads >> lease;
+  in >> p.seed >> p.threads >> p.evicts >> lease;
   p.lease = std::chrono::milliseconds{lease};
   int sort = 0;
   for (std::string name; in >> sort && std::getline(in >> std::ws, name);)

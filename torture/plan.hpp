@@ -67,6 +67,7 @@ struct plan {
   std::uint64_t seed = 0;
   std::uint32_t workers = 6;
   std::uint32_t threads = 4;
+  bool evicts = false;  // workers break locks, too
   std::chrono::milliseconds lease{500};
   std::vector<object> objects;
 

@@ -1,4 +1,4 @@
-// How long the thread that made this was ready to run and did not, since it began: the machine was busy
+// How long a thread, usually the one that made this, was ready to run and did not, since it began: the machine was busy
 // with others. The kernel counts it (sched_info); where it does not, it is 0, which excuses nobody.
 #pragma once
 
@@ -8,12 +8,15 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
 
 namespace afar::torture {
 
 class run_delay {
  public:
-  run_delay() : file_(::open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC)) {}
+  run_delay() : run_delay(std::string{"/proc/thread-self/schedstat"}) {}
+  explicit run_delay(pid_t thread)  // of this process
+      : run_delay("/proc/self/task/" + std::to_string(thread) + "/schedstat") {}
   run_delay(const run_delay&) = delete;
   run_delay& operator=(const run_delay&) = delete;
   ~run_delay() {
@@ -30,6 +33,8 @@ class run_delay {
   }
 
  private:
+  explicit run_delay(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+
   const int file_;
 };
 

@@ -174,6 +174,7 @@ class direction {
     plan_.seed = out_.seed;
     plan_.workers = wanted_.workers;
     plan_.threads = wanted_.threads;
+    plan_.evicts = wanted_.evicts;
     plan_.lease = wanted_.lease;
     const std::string run = folder_.path().substr(folder_.path().rfind('-') + 1);
     for (const auto& [sort, times] : cast) {

@@ -28,6 +28,7 @@ struct settings {
   bool stop = true;
   bool network = true;                   // where the engine is reached by TCP without TLS
   std::vector<std::string> points = {};  // fault points to aim at; the program must have them
+  bool evicts = false;                   // workers break locks of theirs (afar::evict), too
   std::vector<fault> more = {};          // of the caller
   std::function<bool()> interrupted = [] { return false; };
   std::function<void(const std::string&)> say = [](const std::string&) {};  // progress

@@ -1,6 +1,7 @@
 #include "torture/worker.hpp"
 
 #include "torture/hand.hpp"
+#include "torture/stall_watch.hpp"
 #include "torture/workplace.hpp"
 
 #include <sys/prctl.h>
@@ -32,17 +33,6 @@ void work_on(workplace& here, std::uint16_t thread) {
   while (here.orders.phase == phase::work) tools[me.any(tools.size())]->take_a_turn(me);
 }
 
-// Notes when this process did not run: who does not run cannot return in time.
-void watch_the_clock(const std::stop_token& stop, const recorder& record) {
-  auto last = now();
-  while (!stop.stop_requested()) {
-    std::this_thread::sleep_for(5ms);
-    const auto t = now();
-    if (t - last > 8'000'000) record.note({.what = act::stalled, .at = t, .until = last});
-    last = t;
-  }
-}
-
 }  // namespace
 
 int work(const std::string& folder, const std::string& url, std::uint32_t worker,
@@ -55,7 +45,8 @@ int work(const std::string& folder, const std::string& url, std::uint32_t worker
   for (;;) try {
       if (orders.head().phase == phase::stop) return 0;
       workplace here{todo, orders.head(), url, worker, life};
-      std::jthread clock{[&](const std::stop_token& stop) { watch_the_clock(stop, here.record); }};
+      stall_watch stalls{here.record};
+      std::jthread watcher{[&](const std::stop_token& stop) { stalls.watch(stop); }};
       std::vector<std::jthread> threads;
       threads.reserve(todo.threads);
       for (std::uint16_t t = 0; t < static_cast<std::uint16_t>(todo.threads); ++t)

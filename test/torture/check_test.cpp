@@ -1,12 +1,15 @@
 // The checker must see what it is there for: planted violations are found, and what only looks like
 // one is not.
 #include "torture/check.hpp"
+#include "torture/process.hpp"
 #include "torture/run_delay.hpp"
+#include "torture/stall_watch.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -158,6 +161,21 @@ TEST(torture_check, finds_a_wake_up_that_was_lost) {
       << "nobody wanted it";
 }
 
+TEST(torture_check, does_not_blame_a_lock_for_a_waiter_that_the_machine_did_not_run) {
+  const auto with_stall = [](std::uint32_t worker, std::int64_t from, std::int64_t to) {
+    std::vector<life> lives{process(0, {{0, 10, 100, 20, 1}}),
+                            process(1, {{15, 2'500, 9'000, 2'600, 2}}), process(2, {})};
+    lives[worker].facts.push_back({.what = act::stalled, .at = to * ms, .until = from * ms});
+    return rules(with(lives));
+  };
+  EXPECT_THAT(with_stall(1, 1'000, 1'490), IsEmpty());
+  EXPECT_THAT(with_stall(1, 1'000, 1'470), ElementsAre("nobody waits for nothing"))
+      << "2.01 s of it it could run";
+  EXPECT_THAT(with_stall(2, 1'000, 1'490), ElementsAre("nobody waits for nothing"))
+      << "that one did not want it";
+  EXPECT_THAT(with_stall(1, 2'510, 3'000), ElementsAre("nobody waits for nothing")) << "later";
+}
+
 TEST(torture_check, finds_a_call_that_came_back_late) {
   life late = process(0, {});
   late.facts = {{.what = act::asked, .at = 0, .until = 100 * ms},
@@ -195,6 +213,33 @@ TEST(run_delay, counts_the_time_that_a_thread_is_ready_and_not_run) {
     }
     EXPECT_GE(mine.so_far(), before + 20 * ms);
   }}.join();
+  enough = true;
+}
+
+// One of these threads is that of a library: it is not the one that notes.
+TEST(stall_watch, notes_that_a_thread_of_the_process_is_ready_and_not_run) {
+  const temporary_folder folder{"afar-torture-test"};
+  const recorder record{folder.path() + "/record"};
+  std::atomic<bool> enough{false};
+  std::vector<std::jthread> busy;
+  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+  busy.reserve(2 * std::size_t{cores});
+  for (unsigned i = 0; i < 2 * cores; ++i)
+    busy.emplace_back([&] {
+      while (!enough) {
+      }
+    });
+  stall_watch stalls{record};
+  {
+    const std::jthread watcher{[&](const std::stop_token& stop) { stalls.watch(stop); }};
+    const auto lost = [&] {
+      std::int64_t sum = 0;
+      for (const fact& f : record.facts())
+        if (f.what == act::stalled) sum += f.at - f.until;
+      return sum;
+    };
+    EXPECT_TRUE(eventually(std::chrono::seconds{20}, [&] { return lost() > 20 * ms; }));
+  }
   enough = true;
 }
 

@@ -7,18 +7,11 @@
 
 namespace afar::test {
 
-struct listed_point {
-  std::string name;
-  bool aimed_at = true;  // by torture; else the list says why not
-};
-
-inline std::vector<listed_point> listed_points() {
-  std::vector<listed_point> all;
+inline std::vector<std::string> listed_points() {
+  std::vector<std::string> all;
   std::ifstream file{AFAR_SOURCE "/test/fault_points.txt"};
-  for (std::string line; std::getline(file, line);) {
-    if (line.empty() || line.starts_with('#')) continue;
-    all.push_back({line.substr(0, line.find(' ')), line.find('#') == std::string::npos});
-  }
+  for (std::string line; std::getline(file, line);)
+    if (!line.empty() && !line.starts_with('#')) all.push_back(line);
   return all;
 }
 

@@ -18,21 +18,25 @@ namespace {
 // Those of the core, and of the engine with this name.
 std::vector<std::string> points_of(const std::set<std::string>& parts) {
   std::vector<std::string> names;
-  for (const listed_point& p : listed_points())
-    if (p.aimed_at && parts.contains(p.name.substr(0, p.name.find('.')))) names.push_back(p.name);
+  for (const std::string& p : listed_points())
+    if (parts.contains(p.substr(0, p.find('.')))) names.push_back(p);
   return names;
 }
 
-void torment_at_points(const std::string& url, std::set<std::string> parts) {
+void torment_at_points(const std::string& url, std::set<std::string> parts, bool evicts = false) {
   parts.insert("core");
   const auto points = points_of(parts);
   EXPECT_GT(points.size(), 6U);
-  torment({.program = AFAR_FAULTED_WORKER, .url = url, .network = false, .points = points});
+  torment({.program = AFAR_FAULTED_WORKER,
+           .url = url,
+           .network = false,
+           .points = points,
+           .evicts = evicts});
 }
 
 TEST(tortures, embedded_points) {
   const torture::temporary_folder folder{"afar-torture-test"};
-  torment_at_points("file://" + folder.path(), {"embedded"});
+  torment_at_points("file://" + folder.path(), {"embedded"}, true);
 }
 
 TEST(tortures, redis_points) {
