@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <optional>
 
 namespace afar::engines::sql {
 namespace {
@@ -85,14 +86,36 @@ bool one_at_a_time(const spi::claim& c) {
   return c.mode == spi::access::exclusive && !records::has_limit(c.what.kind);
 }
 
+// `say(statement, parameters ...)` runs it, or sends it ahead.
+template <class Say>
+auto taking(const desk& d, const spi::claim& c, Say say) {
+  const std::string owner = c.owner.text();
+  return say(statement::take, c.what.name, static_cast<std::int64_t>(c.what.kind),
+             std::string_view{owner}, us_of(c.lease), std::int64_t{c.handoffs}, c.note, end_of(d));
+}
+
+template <class Say>
+auto giving(const spi::claim& c, Say say) {
+  const std::string owner = c.owner.text();
+  return say(statement::give, c.what.name, std::string_view{owner});
+}
+
+auto ask_on(connection& on) {
+  return [&](auto... all) { return on.ask(all...); };
+}
+auto tell_on(connection& on) {
+  return [&](auto... all) { return on.tell(all...); };
+}
+
+spi::status check(const spi::claim& c) {
+  if (auto refused = check_name(c.what.name)) return refused;
+  if (c.note.size() > longest_note) return {errc::bad_argument, "a note has at most 1024 bytes"};
+  return {};
+}
+
 // The common case in one statement: nobody has it, nobody waits, nobody watches.
 bool take(const desk& d, const spi::claim& c, spi::acquire_reply& reply) {
-  const std::string owner = c.owner.text();
-  const answer a = insistently(d, [&] {
-    return d.on.ask(statement::take, c.what.name, static_cast<std::int64_t>(c.what.kind),
-                    std::string_view{owner}, us_of(c.lease), std::int64_t{c.handoffs}, c.note,
-                    end_of(d));
-  });
+  const answer a = insistently(d, [&] { return taking(d, c, ask_on(d.on)); });
   AFAR_FAULT("sql.take.answered");
   if (a.rows.empty()) return false;
   reply = {};
@@ -167,11 +190,28 @@ spi::renew_reply renew_one(const desk& d, const spi::claim& c) {
 
 }  // namespace
 
-spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
-  if (auto refused = check_name(c.what.name)) return refused;
-  if (c.note.size() > longest_note) return {errc::bad_argument, "a note has at most 1024 bytes"};
+std::optional<statement> opening_of_acquire(const spi::claim& c) noexcept {
   const bool fresh = c.token == 0 && c.place.empty();
-  if (fresh && one_at_a_time(c) && take(d, c, reply)) return {};
+  return fresh && one_at_a_time(c) ? std::optional{statement::take} : std::nullopt;
+}
+
+std::optional<statement> opening_of_release(const spi::claim& c) noexcept {
+  return c.place.empty() && one_at_a_time(c) ? std::optional{statement::give} : std::nullopt;
+}
+
+bool send_opening_of_acquire(const desk& d, const spi::claim& c) {
+  return !check(c) && taking(d, c, tell_on(d.on));
+}
+
+bool send_opening_of_release(const desk& d, const spi::claim& c) {
+  AFAR_FAULT("sql.release.before_send");
+  return giving(c, tell_on(d.on));
+}
+
+spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
+  if (auto refused = check(c)) return refused;
+  const bool quick = opening_of_acquire(c).has_value();
+  if (quick && take(d, c, reply)) return {};
 
   const std::uint64_t bell = c.queue ? d.ear.bell_soon() : 0;
   const std::uint64_t heard = d.ear.rings_heard();
@@ -192,7 +232,7 @@ spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
     return failed;
   };
   spi::status s;
-  if (!fresh || !one_at_a_time(c) || !comes.join() || !comes.waits(reply, rings))
+  if (!quick || !comes.join() || !comes.waits(reply, rings))
     s = on_claims(d, c.what, use::claims_it, bell, attempt, [&] { comes.join(); });
   const bool waits = !s && c.queue && !reply.granted && reply.why == spi::loss::none;
   // Of a barrier it says that this one waits, and nothing else (records/barrier.hpp).
@@ -207,10 +247,8 @@ spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
 spi::status release(const desk& d, const spi::claim& c, spi::release_reply& reply) {
   d.ear.forget(claim_key(c.owner, c.what.name));
   AFAR_FAULT("sql.release.before_send");
-  if (c.place.empty() && one_at_a_time(c)) {
-    const std::string owner = c.owner.text();
-    const answer a = insistently(
-        d, [&] { return d.on.ask(statement::give, c.what.name, std::string_view{owner}); });
+  if (opening_of_release(c)) {
+    const answer a = insistently(d, [&] { return giving(c, ask_on(d.on)); });
     reply = spi::release_reply::released;
     if (a.affected > 0) return {};
   }

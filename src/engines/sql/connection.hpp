@@ -80,6 +80,9 @@ struct server_facts {
   bool pooled = false;  // a pooler may give every transaction another session
 };
 
+// How far the statement is that was sent ahead.
+enum class sent : std::uint8_t { under_way, did_it, did_not };
+
 class connection {
  public:
   connection() = default;
@@ -90,6 +93,14 @@ class connection {
   virtual answer run(statement, std::span<const parameter>) = 0;
   // Plain text without parameters; every field of the answer is text.
   virtual answer run(const std::string& text) = 0;
+
+  // A statement can be sent ahead: the next run(), which has to be of the same, has its answer then. None
+  // of these blocks.
+  virtual bool can_send(statement) const noexcept { return false; }
+  virtual bool send(statement, std::span<const parameter>) { return false; }  // false: nothing was
+  virtual sent look() noexcept { return sent::did_not; }  // did_it: it has changed or found a row
+  // Nobody wants the answer, which look() has seen, if it is still there.
+  virtual void skip() noexcept {}
 
   virtual const server_facts& about() const noexcept = 0;
   virtual int descriptor() const noexcept = 0;  // of the socket
@@ -117,6 +128,11 @@ class connection {
   answer ask(statement s, const Parameters&... p) {
     const parameter list[] = {parameter{p}...};
     return run(s, list);
+  }
+  template <class... Parameters>
+  bool tell(statement s, const Parameters&... p) {
+    const parameter list[] = {parameter{p}...};
+    return send(s, list);
   }
 
  private:

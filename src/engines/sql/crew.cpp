@@ -20,10 +20,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto stuck_after = 500ms;
 constexpr auto longest_idle = 10s;  // then a worker ends
 constexpr auto extra_idle = 200ms;  // the same, for one more than callers need
 constexpr crew::id of_timer = 0;
+constexpr crew::id nobody = ~crew::id{0};
 
 int checked(int fd) {
   if (fd < 0) throw std::system_error{errno, std::generic_category()};
@@ -148,6 +148,13 @@ void crew::hear(id who, int socket) noexcept {
   e.data.u64 = who;
   if (::epoll_ctl(events_, EPOLL_CTL_MOD, socket, &e) != 0)
     ::epoll_ctl(events_, EPOLL_CTL_ADD, socket, &e);
+}
+
+void crew::hear_no_more(int socket) noexcept {
+  epoll_event e{};
+  e.events = EPOLLONESHOT;  // its end is told nevertheless, but not for ever
+  e.data.u64 = nobody;
+  ::epoll_ctl(events_, EPOLL_CTL_MOD, socket, &e);
 }
 
 void crew::keep() {

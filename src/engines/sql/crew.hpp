@@ -5,7 +5,7 @@
 //   2. A call that no worker has taken for `stuck_after`, because their servers hang, gets another one.
 //      An urgent one (a renewal) gets it at once; and while a worker makes a connection, which takes
 //      long on a busy machine, a waiting thread of the user may have another.
-//   3. One keeper looks after deadlines and hears bells. It never makes a call that blocks.
+//   3. One keeper looks after deadlines, and hears bells and answers. It never makes a call that blocks.
 // Members bound what they call for by their connections, and that bounds the workers.
 #pragma once
 
@@ -24,6 +24,8 @@ namespace afar::engines::sql {
 
 class crew {
  public:
+  static constexpr spi::milliseconds stuck_after{500};
+
   class member {
    public:
     member() = default;
@@ -84,6 +86,9 @@ class crew {
   void call(std::shared_ptr<member>, urgency = urgency::usual);
   void attend_by(spi::time_point) noexcept;
   void hear(id, int socket) noexcept;  // until it was heard once
+  void hear_no_more(int socket) noexcept;
+
+  std::size_t callers() const noexcept { return callers_.load(); }
 
  private:
   struct wanted {

@@ -30,30 +30,44 @@ void lanes::start(std::unique_ptr<connection> first) {
 
 void lanes::submit(std::shared_ptr<step> s, way w) {
   {
-    const std::lock_guard lock{mutex_};
+    std::unique_lock lock{mutex_};
     if (!closed_) {
       group& g = w == way::steps ? steps_ : renewals_;
       crew_.attend_by(s->by);
-      g.queue.push_back(std::move(s));
-      if (can_go(g)) crew_.call(shared_from_this(), urgency_of(g));
-      return;
+      if (w == way::steps && go_alone(s, lock)) return;
+      if (!closed_) {
+        g.queue.push_back(std::move(s));
+        if (can_go(g))
+          crew_.call(shared_from_this(), urgency_of(g));
+        else
+          crew_.attend_by(boot_clock::now() + crew::stuck_after);
+        return;
+      }
     }
   }
   s->fail({errc::closed});
 }
 
 // (inv 3)
+bool lanes::may_begin(const step& s) const {
+  const spi::owner_id claim = s.claim();
+  return claim == spi::owner_id{} ||
+         std::ranges::none_of(running_, [&](const lane& l) { return l.what->claim() == claim; });
+}
+
 std::deque<std::shared_ptr<step>>::iterator lanes::ready(group& g) {
-  return std::ranges::find_if(g.queue, [&](const std::shared_ptr<step>& s) {
-    const spi::owner_id claim = s->claim();
-    return claim == spi::owner_id{} ||
-           std::ranges::none_of(running_, [&](const lane& l) { return l.what->claim() == claim; });
-  });
+  return std::ranges::find_if(g.queue,
+                              [&](const std::shared_ptr<step>& s) { return may_begin(*s); });
 }
 
 bool lanes::can_go(group& g) {
-  const bool may_dial = g.open < g.most && !g.dialing && g.dial_at <= boot_clock::now();
-  return !closed_ && (!lender(g).spares.empty() || may_dial) && ready(g) != g.queue.end();
+  return !closed_ && (!lender(g).spares.empty() || may_dial(g)) && ready(g) != g.queue.end();
+}
+
+bool lanes::may_dial(const group& g) const {
+  const auto now = boot_clock::now();
+  if (g.open >= g.most || g.dialing || g.dial_at > now) return false;
+  return &g == &renewals_ || alone(now) < std::max<std::size_t>(crew_.callers(), 1);  // (inv 6)
 }
 
 // Whose connection it uses next. (inv 4)
@@ -77,6 +91,7 @@ void lanes::serve() noexcept {
   ++serving_;
   auto unused = long_unused(boot_clock::now());
   for (group* g : {&renewals_, &steps_}) {
+    if (g == &steps_ && serve_unsettled(lock)) break;
     if (!can_go(*g)) continue;
     group& from = lender(*g);
     auto on = take_connection(from, lock);
@@ -108,8 +123,7 @@ std::unique_ptr<connection> lanes::take_connection(group& g, lock_type& lock) {
     if (!on->broken()) return on;
     put_back(g, std::move(on), lock);  // known before anything is sent, so nobody need be told
   }
-  const bool may_dial = g.open < g.most && !g.dialing && g.dial_at <= boot_clock::now();
-  return may_dial && !closed_ ? make_connection(g, lock) : nullptr;
+  return may_dial(g) && !closed_ ? make_connection(g, lock) : nullptr;
 }
 
 // What waits meanwhile fails when that fails: the core knows how to repeat it.
@@ -157,7 +171,7 @@ void lanes::put_back(group& g, std::unique_ptr<connection> on, lock_type& lock) 
 }
 
 void lanes::perform(const std::shared_ptr<step>& s, connection& on, lock_type& lock) {
-  const auto shown = running_.insert(running_.end(), {.what = s, .socket = on.descriptor()});
+  const auto shown = running_.emplace(running_.end(), lane{.what = s, .socket = on.descriptor()});
   lock.unlock();
   s->perform(on);
   lock.lock();
@@ -198,6 +212,9 @@ spi::time_point lanes::attend(spi::time_point now) noexcept {
       next = std::min(next, end);
     }
   }
+  if (!steps_.queue.empty())
+    for (const lane& l : running_)
+      if (l.stuck_at > now) next = std::min(next, l.stuck_at);
   const auto unused = next_unused();
   if (unused <= now)
     crew_.call(shared_from_this());
@@ -233,7 +250,13 @@ void lanes::close() noexcept {
   std::vector<spare> all;
   std::unique_lock lock{mutex_};
   closed_ = true;
-  for (const lane& l : running_) ::shutdown(l.socket, SHUT_RDWR);
+  for (lane& l : running_) {
+    ::shutdown(l.socket, SHUT_RDWR);
+    if (!l.on) continue;
+    steps_.queue.push_back(std::exchange(l.what, nullptr));  // whence they are failed
+    all.push_back({std::move(l.on)});
+  }
+  std::erase_if(running_, [](const lane& l) { return !l.what; });
   for (group* g : {&steps_, &renewals_}) fail_all(*g, {errc::closed}, lock);
   served_.wait_for(lock, 1s, [&] { return serving_ == 0; });
   for (group* g : {&steps_, &renewals_}) {

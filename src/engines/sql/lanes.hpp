@@ -12,6 +12,12 @@
 //   4. Renewals have a queue and a connection of their own, and go first. It is made when none of the
 //      others is idle: a lease must not wait for a connection to be made while there is one.
 //   5. The crew was called whenever a step could go. Who serves calls for the next before it begins.
+//   6. A step whose first statement is mostly all of it goes without a worker where a connection is idle:
+//      the thread of the user that asks for it sends that statement, and nothing of this blocks. Its lane
+//      has the connection, and whoever takes it out of there goes on: the same thread if it comes to wait
+//      (read_here), for a moment; else the keeper, when the answer is heard. What the answer did not
+//      settle, a worker performs. So nobody but a worker ever blocks in a client library. For new
+//      connections it counts like a worker, until it is stuck: where nobody waits, one is enough.
 #pragma once
 
 #include "engines/sql/connection.hpp"
@@ -24,6 +30,8 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <thread>
 #include <vector>
 
 namespace afar::engines::sql {
@@ -37,8 +45,11 @@ class step {
   step& operator=(const step&) = delete;
   virtual ~step() = default;
 
-  // Answers, unless that was done by fail() meanwhile.
+  // Answers, unless that was done by fail() meanwhile. Blocks, unless its opening was sent and did it.
   virtual void perform(connection&) noexcept = 0;
+  // What it begins with, where that can be sent ahead (inv 6); and sends it. False: nothing was sent.
+  virtual std::optional<statement> opens_with() const noexcept { return std::nullopt; }
+  virtual bool send_opening(connection&) noexcept { return false; }
   // Any thread; answers, unless that was done before.
   virtual void fail(const spi::status&) noexcept = 0;
   // The claim it is a step of; {} if none.
@@ -58,6 +69,9 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   // The connection to begin with.
   void start(std::unique_ptr<connection>);
   void submit(std::shared_ptr<step>, way = way::steps);
+  // For a thread of the user that waits until then: reads the answer to what it has sent itself. False:
+  // there is nothing to read, or it takes longer; it may as well sleep.
+  bool read_here(spi::time_point until) noexcept;
 
   // Fails what is queued, ends what runs, and waits for it; not longer than a second, because a client
   // library that connects cannot be stopped.
@@ -69,7 +83,13 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
     int socket = -1;
     bool late = false;
     bool cut = false;
+    // Of a step that goes without a worker.
+    spi::time_point stuck_at = {};  // {}: a worker has it, or will
+    std::thread::id sender = {};
+    std::unique_ptr<connection> on = {};  // nobody has it: the answer is awaited
+    bool unsettled = false;               // or is here, and a worker has to go on
   };
+  using lane_at = std::list<lane>::iterator;
   struct spare {
     std::unique_ptr<connection> on = {};
     spi::time_point since = {};
@@ -87,8 +107,12 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
 
   void serve() noexcept override;
   spi::time_point attend(spi::time_point now) noexcept override;
+  void heard() noexcept override;
 
   bool can_go(group&);
+  bool may_dial(const group&) const;
+  std::size_t alone(spi::time_point now) const;
+  bool may_begin(const step&) const;
   void call_if_any_can_go();
   crew::urgency urgency_of(const group&) const noexcept;
   std::deque<std::shared_ptr<step>>::iterator ready(group&);
@@ -97,6 +121,10 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   std::unique_ptr<connection> make_connection(group&, lock_type&);
   void put_back(group&, std::unique_ptr<connection>, lock_type&);
   void perform(const std::shared_ptr<step>&, connection&, lock_type&);
+  bool go_alone(const std::shared_ptr<step>&, lock_type&);
+  void go_on(lane_at, std::unique_ptr<connection>, sent, lock_type&);
+  void end(lane_at, std::unique_ptr<connection>, lock_type&);
+  bool serve_unsettled(lock_type&);
   void fail_all(group&, const spi::status&, lock_type&);
   std::vector<spare> long_unused(spi::time_point now);
   spi::time_point next_unused() const;

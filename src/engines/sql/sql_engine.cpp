@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -42,19 +43,36 @@ struct owned_claim {
   const std::string note;
 };
 
+// What a step sends ahead; most have nothing such.
+struct opening {
+  std::shared_ptr<const owned_claim> own = {};
+  std::optional<statement> what = {};
+  bool (*send)(const desk&, const spi::claim&) = nullptr;
+};
+
 // `work(desk, reply)` runs once; `then(reply)` before the answer, if nobody else gave one.
 template <class Reply, class Work, class Then>
 class one_step final : public step {
  public:
   one_step(spi::time_point t, const spi::owner_id& claim, std::shared_ptr<listener> ear,
-           spi::done<Reply> done, Work work, Then then)
+           spi::done<Reply> done, Work work, Then then, opening o)
       : step(t),
         claim_(claim),
         ear_(std::move(ear)),
         done_(std::move(done)),
         work_(std::move(work)),
-        then_(std::move(then)) {}
+        then_(std::move(then)),
+        opening_(std::move(o)) {}
 
+  std::optional<statement> opens_with() const noexcept override { return opening_.what; }
+  bool send_opening(connection& on) noexcept override {
+    bool sent = false;
+    const auto failed = caught([&] {
+      sent = opening_.send(desk{on, *ear_, by}, opening_.own->copy);
+      return spi::status{};
+    });
+    return sent && !failed;
+  }
   void perform(connection& on) noexcept override {
     if (answered_.load()) return;
     Reply reply{};
@@ -75,6 +93,7 @@ class one_step final : public step {
   spi::done<Reply> done_;
   Work work_;
   Then then_;
+  const opening opening_;
 };
 
 class renewal final : public step {
@@ -115,9 +134,10 @@ constexpr auto nothing = [] {};
 
 template <class Reply, class Work, class Then>
 void submit_to(lanes& to, std::shared_ptr<listener> ear, spi::time_point by,
-               const spi::owner_id& claim, spi::done<Reply> done, Work work, Then then) {
+               const spi::owner_id& claim, spi::done<Reply> done, Work work, Then then,
+               opening o = {}) {
   to.submit(std::make_shared<one_step<Reply, Work, Then>>(
-      by, claim, std::move(ear), std::move(done), std::move(work), std::move(then)));
+      by, claim, std::move(ear), std::move(done), std::move(work), std::move(then), std::move(o)));
 }
 
 void watch_again(lanes& to, std::shared_ptr<listener> ear, std::string name) {
@@ -172,10 +192,10 @@ sql_engine::sql_engine(target to, spi::host& up, spi::time_point by)
 
 sql_engine::~sql_engine() { close(); }
 
-// Whoever waits may have a worker more.
+// Whoever waits reads the answer to what it has sent, or may have a worker more.
 bool sql_engine::drive(spi::waiter& w, spi::time_point until) noexcept {
   const crew::caller waits{crew_};
-  w.park_until(until);
+  if (!lanes_->read_here(until)) w.park_until(until);
   return false;
 }
 
@@ -205,10 +225,11 @@ void sql_engine::clear_behind(std::string used) {
 
 void sql_engine::acquire(spi::claim& c, spi::time_point by, spi::done<spi::acquire_reply> done) {
   const auto own = std::make_shared<owned_claim>(c);
-  submit(
-      by, c.owner, std::move(done),
+  submit_to(
+      *lanes_, ear_, by, c.owner, std::move(done),
       [own](const desk& d, spi::acquire_reply& r) { return sql::acquire(d, own->copy, r); },
-      [own, &c] { c.place = own->copy.place; });
+      [own, &c] { c.place = own->copy.place; },
+      {own, opening_of_acquire(c), send_opening_of_acquire});
 }
 
 void sql_engine::renew(std::span<spi::claim* const> claims, spi::time_point by, spi::renewed each) {
@@ -222,12 +243,10 @@ void sql_engine::renew(std::span<spi::claim* const> claims, spi::time_point by, 
 void sql_engine::release(const spi::claim& c, spi::time_point by,
                          spi::done<spi::release_reply> done) {
   std::string used{janitor_->due() ? c.what.name : std::string_view{}};
-  submit(
-      by, c.owner, std::move(done),
-      [own = std::make_shared<owned_claim>(c)](const desk& d, spi::release_reply& r) {
-        return sql::release(d, own->copy, r);
-      },
-      nothing);
+  const auto own = std::make_shared<owned_claim>(c);
+  submit_to(*lanes_, ear_, by, c.owner, std::move(done),
+            [own](const desk& d, spi::release_reply& r) { return sql::release(d, own->copy, r); },
+            nothing, {own, opening_of_release(c), send_opening_of_release});
   if (!used.empty()) clear_behind(std::move(used));
 }
 

@@ -22,6 +22,9 @@ struct library {
   AFAR_FIND(PQprepare);
   AFAR_FIND(PQexecParams);
   AFAR_FIND(PQexecPrepared);
+  AFAR_FIND(PQsendQueryPrepared);
+  AFAR_FIND(PQisBusy);
+  AFAR_FIND(PQgetResult);
   AFAR_FIND(PQresultStatus);
   AFAR_FIND(PQresultErrorField);
   AFAR_FIND(PQresultErrorMessage);

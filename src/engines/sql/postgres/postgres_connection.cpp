@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace afar::engines::sql::postgres {
@@ -72,6 +73,30 @@ std::int64_t big_endian(const char* from, int size) {
 
 void no_notices(void*, const PGresult*) {}
 
+// Parameters as libpq wants them: numbers as text, bytes as they are.
+struct arguments {
+  explicit arguments(std::span<const parameter> p) : count(static_cast<int>(p.size())) {
+    for (std::size_t i = 0; i < p.size(); ++i) {
+      if (const auto* number = std::get_if<std::int64_t>(&p[i])) {
+        *std::to_chars(digits[i].data(), digits[i].data() + 23, *number).ptr = '\0';
+        values[i] = digits[i].data();
+      } else if (const auto* text = std::get_if<std::string_view>(&p[i])) {
+        values[i] = text->data() ? text->data() : "";
+        sizes[i] = static_cast<int>(text->size());
+        formats[i] = 1;
+      }
+    }
+  }
+  arguments(const arguments&) = delete;
+  arguments& operator=(const arguments&) = delete;
+
+  const int count;
+  std::array<const char*, 20> values{};
+  std::array<int, 20> sizes{};
+  std::array<int, 20> formats{};
+  std::array<std::array<char, 24>, 20> digits;  // what is used of it is written first
+};
+
 class postgres_connection final : public connection {
  public:
   postgres_connection(const target& to, const spi::url::host& at, spi::time_point by)
@@ -91,29 +116,41 @@ class postgres_connection final : public connection {
   ~postgres_connection() override { close(); }
 
   answer run(statement s, std::span<const parameter> p) override {
-    std::array<const char*, 20> values{};
-    std::array<int, 20> sizes{};
-    std::array<int, 20> formats{};
-    std::array<std::array<char, 24>, 20> digits;
-    for (std::size_t i = 0; i < p.size(); ++i) {
-      if (const auto* number = std::get_if<std::int64_t>(&p[i])) {
-        *std::to_chars(digits[i].data(), digits[i].data() + 23, *number).ptr = '\0';
-        values[i] = digits[i].data();
-      } else if (const auto* text = std::get_if<std::string_view>(&p[i])) {
-        values[i] = text->data() ? text->data() : "";
-        sizes[i] = static_cast<int>(text->size());
-        formats[i] = 1;
-      }
-    }
-    const auto count = static_cast<int>(p.size());
+    if (ahead_) return read(sent_ahead());
+    const arguments a{p};
     // Behind a pooler the next statement may meet a session that has prepared nothing.
     if (facts_.pooled)
-      return read({lib_.PQexecParams(pq_, std::string{text_of(s)}.c_str(), count, nullptr,
-                                     values.data(), sizes.data(), formats.data(), 1),
+      return read({lib_.PQexecParams(pq_, std::string{text_of(s)}.c_str(), a.count, nullptr,
+                                     a.values.data(), a.sizes.data(), a.formats.data(), 1),
                    lib_.PQclear});
-    return read({lib_.PQexecPrepared(pq_, prepared(s).c_str(), count, values.data(), sizes.data(),
-                                     formats.data(), 1),
+    return read({lib_.PQexecPrepared(pq_, prepared(s).c_str(), a.count, a.values.data(),
+                                     a.sizes.data(), a.formats.data(), 1),
                  lib_.PQclear});
+  }
+
+  // To prepare it would block.
+  bool can_send(statement s) const noexcept override {
+    return !facts_.pooled && !names_[static_cast<std::size_t>(s)].empty();
+  }
+  // Does not block either: one statement has room in the buffer of a socket on which all is answered.
+  bool send(statement s, std::span<const parameter> p) override {
+    const arguments a{p};
+    ahead_ = lib_.PQsendQueryPrepared(pq_, prepared(s).c_str(), a.count, a.values.data(),
+                                      a.sizes.data(), a.formats.data(), 1) != 0;
+    return ahead_;
+  }
+  // Its end is the end of its transaction, and behind the result: that can still turn into a failure.
+  sent look() noexcept override {
+    lib_.PQconsumeInput(pq_);
+    while (lib_.PQisBusy(pq_) == 0) {
+      PGresult* const next = lib_.PQgetResult(pq_);
+      if (!next) return changed(last_.get()) > 0 ? sent::did_it : sent::did_not;
+      last_.reset(next);
+    }
+    return sent::under_way;
+  }
+  void skip() noexcept override {
+    if (ahead_) sent_ahead();
   }
 
   answer run(const std::string& text) override {
@@ -240,6 +277,21 @@ class postgres_connection final : public connection {
     return name = fresh;
   }
 
+  // The rest of it is here already, if look() has seen it.
+  result sent_ahead() noexcept {
+    ahead_ = false;
+    while (PGresult* const next = lib_.PQgetResult(pq_)) last_.reset(next);
+    return std::exchange(last_, result{nullptr, lib_.PQclear});
+  }
+
+  // Rows that a statement has changed, or that came back.
+  std::int64_t changed(const PGresult* r) const noexcept {
+    const auto state = lib_.PQresultStatus(r);
+    if (state == PGRES_TUPLES_OK) return lib_.PQntuples(r);
+    if (state != PGRES_COMMAND_OK) return 0;
+    return std::atoll(lib_.PQcmdTuples(const_cast<PGresult*>(r)));  // NOLINT: it changes nothing
+  }
+
   answer read(result r) {
     const auto state = r ? lib_.PQresultStatus(r.get()) : PGRES_FATAL_ERROR;
     if (state != PGRES_TUPLES_OK && state != PGRES_COMMAND_OK) {
@@ -264,8 +316,7 @@ class postgres_connection final : public connection {
         if (binary) f.number = big_endian(bytes, size);
       }
     }
-    out.affected = rows;
-    if (columns == 0) out.affected = std::atoll(lib_.PQcmdTuples(r.get()));
+    out.affected = changed(r.get());
     return out;
   }
 
@@ -273,6 +324,8 @@ class postgres_connection final : public connection {
   PGconn* pq_ = nullptr;
   std::array<std::string, statements> names_;
   server_facts facts_;
+  bool ahead_ = false;  // a statement was sent, and nobody has had its answer
+  result last_{nullptr, lib_.PQclear};
 };
 
 }  // namespace
