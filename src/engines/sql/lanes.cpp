@@ -37,10 +37,11 @@ void lanes::submit(std::shared_ptr<step> s, way w) {
       if (w == way::steps && go_alone(s, lock)) return;
       if (!closed_) {
         g.queue.push_back(std::move(s));
+        const auto now = boot_clock::now();
         if (can_go(g))
           crew_.call(shared_from_this(), urgency_of(g));
-        else
-          crew_.attend_by(boot_clock::now() + crew::stuck_after);
+        else if (alone(now) > 0)
+          crew_.attend_by(now + crew::stuck_after);  // (inv 6)
         return;
       }
     }
