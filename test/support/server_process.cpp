@@ -33,6 +33,16 @@ bool has_ended(pid_t pid) {
   return stat.empty() || stat[0] == 'Z' || stat[0] == 'X';
 }
 
+// All threads of it. One of them takes the signal and stops the others: on a busy machine that takes a while.
+bool has_stopped(pid_t pid) {
+  const std::string process = std::to_string(pid);
+  for (const auto& thread : std::filesystem::directory_iterator{"/proc/" + process + "/task"}) {
+    const std::string stat = stat_of(process + "/task/" + thread.path().filename().string());
+    if (!stat.empty() && stat[0] != 'T' && stat[0] != 'Z' && stat[0] != 'X') return false;
+  }
+  return true;
+}
+
 std::vector<pid_t> children_of(pid_t parent) {
   std::vector<pid_t> all;
   for (const auto& entry : std::filesystem::directory_iterator{"/proc"}) {
@@ -78,8 +88,14 @@ void copy_folder(const std::string& from, const std::string& to, user as) {
 
 void signal_all(pid_t server, int signal) noexcept try {
   if (signal == SIGSTOP) ::kill(server, signal);  // first: it starts no more of them
-  for (const pid_t child : children_of(server)) ::kill(child, signal);
-  ::kill(server, signal);
+  std::vector<pid_t> all = children_of(server);
+  all.push_back(server);
+  for (const pid_t each : all) ::kill(each, signal);
+  if (signal != SIGSTOP) return;
+  eventually([&] {
+    std::erase_if(all, [](pid_t each) { return has_ended(each) || has_stopped(each); });
+    return all.empty();
+  });
 } catch (...) {  // a process that went while we looked
 }
 

@@ -29,6 +29,7 @@ pid_t launch(std::vector<std::string> words, user, const std::string& log,
 void run(std::vector<std::string> words, user, const std::string& log);
 
 // It and its children: PostgreSQL has one per connection, each in a session of its own.
+// SIGSTOP: when this returns they have stopped.
 void signal_all(pid_t server, int signal) noexcept;
 // The same with SIGKILL, and waits until all of them are gone: a PostgreSQL does not start in the folder
 // of another one whose last child still lives.
