@@ -217,6 +217,46 @@ TEST_F(redis_line, renews_and_releases_when_the_server_is_full) {
   server->ask({"CONFIG", "SET", "maxmemory", "0"});
 }
 
+TEST_F(redis_line, renews_what_has_not_changed_in_few_words) {
+  spi::claim a = claim_of(1, name);
+  a.token = acquire(*engine, a).reply.token;
+  EXPECT_EQ(renewed(a).why, loss::none);  // looks at all of it
+  server->ask({"PEXPIRE", name, "1000"});
+  server->ask({"CONFIG", "RESETSTAT"});
+  EXPECT_EQ(renewed(a).why, loss::none);
+  const std::string used = server->ask({"INFO", "commandstats"});
+  EXPECT_NE(used.find("cmdstat_pexpire:calls=1"), std::string::npos) << used;
+  EXPECT_EQ(used.find("cmdstat_time:"), std::string::npos)
+      << used;  // what looks at all asks for it
+  EXPECT_GT(std::stoi(server->ask({"PTTL", name}).substr(1)), 1000);
+}
+
+TEST_F(redis_line, a_hold_that_was_kept_is_written_anew_when_its_note_has_changed) {
+  spi::claim a = claim_of(1, name);
+  a.token = acquire(*engine, a).reply.token;
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(renewed(a).why, loss::none);
+  a.note = "another";
+  EXPECT_EQ(renewed(a).why, loss::none);
+  EXPECT_NE(server->ask({"GET", name}).find(" another\r\n"), std::string::npos);
+}
+
+TEST_F(redis_line, a_hold_that_was_kept_is_told_how_it_was_lost) {
+  const auto kept = [&](std::uint64_t number) {
+    spi::claim a = claim_of(number, name);
+    a.token = acquire(*engine, a).reply.token;
+    for (int i = 0; i < 2; ++i) EXPECT_EQ(renewed(a).why, loss::none);
+    return a;
+  };
+  spi::claim evicted = kept(1);
+  answer_of<release_reply>([&](auto done) {
+    engine->evict(evicted.what, evicted.owner, evicted.token, never, std::move(done));
+  });
+  EXPECT_EQ(renewed(evicted).why, loss::evicted);
+  spi::claim expired = kept(2);
+  server->ask({"SET", name, "of another"});
+  EXPECT_EQ(renewed(expired).why, loss::expired);
+}
+
 TEST_F(redis_line, reserves_tokens_for_hand_overs_of_who_waits_too) {
   ASSERT_TRUE(ask(1).reply.granted);
   spi::claim a = claim_of(2, name);

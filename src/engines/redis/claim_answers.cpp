@@ -94,21 +94,22 @@ std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_re
 }
 
 std::unique_ptr<request> renewing(std::span<spi::claim* const> claims, std::size_t first,
-                                  std::shared_ptr<spi::renewed> each, spi::time_point by) {
-  std::vector<spi::milliseconds> leases;
-  for (const spi::claim* a : claims) leases.push_back(a->lease);
-  return make_request(by, [leases = std::move(leases), first, each = std::move(each)](
-                              spi::status s, reply got) mutable {
-    if (!s && got.failed()) s = failure_of(got);
-    if (!s && got.items.size() != leases.size()) s = odd();
-    for (std::size_t i = 0; i < leases.size(); ++i) {
-      spi::renew_reply out;
-      const auto outcome = got.at(i).integer().value_or(0);
-      if (outcome == 1) out.lease = leases[i];
-      if (outcome != 1) out.why = outcome < 0 ? spi::loss::evicted : spi::loss::expired;
-      (*each)(first + i, s, out);
-    }
-  });
+                                  std::shared_ptr<spi::renewed> each, spi::time_point by,
+                                  renewal_said instead) {
+  return make_request(
+      by, [all = std::vector(claims.begin(), claims.end()), first, each = std::move(each),
+           instead = std::move(instead)](spi::status s, reply got) mutable {
+        if (!s && got.failed()) s = failure_of(got);
+        if (!s && got.items.size() != all.size()) s = odd();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          spi::renew_reply out;
+          const auto said = got.at(i).integer().value_or(0);
+          if (!s && instead && instead(*all[i], first + i, said)) continue;
+          if (said == 1) out.lease = all[i]->lease;
+          if (said != 1) out.why = said < 0 ? spi::loss::evicted : spi::loss::expired;
+          (*each)(first + i, s, out);
+        }
+      });
 }
 
 }  // namespace afar::engines::redis

@@ -4,6 +4,7 @@
 
 #include "engines/redis/request.hpp"
 
+#include <afar/detail/function.hpp>
 #include <afar/spi/engine.hpp>
 
 #include <memory>
@@ -26,7 +27,10 @@ bool was_silent_for_too_long(const spi::claim&) noexcept;
 std::unique_ptr<request> acquiring(spi::claim&, std::string watch_key, spi::time_point by,
                                    spi::done<spi::acquire_reply>);
 std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_reply>);
+// `instead` (may be empty) sees what the server says of each claim; true: it has seen to the answer.
+using renewal_said = detail::function<bool(spi::claim&, std::size_t i, std::int64_t said)>;
 std::unique_ptr<request> renewing(std::span<spi::claim* const>, std::size_t first,
-                                  std::shared_ptr<spi::renewed> each, spi::time_point by);
+                                  std::shared_ptr<spi::renewed> each, spi::time_point by,
+                                  renewal_said instead = {});
 
 }  // namespace afar::engines::redis

@@ -10,6 +10,7 @@
 #include <charconv>
 #include <concepts>
 #include <ctime>
+#include <functional>
 #include <stdexcept>
 #include <utility>
 
@@ -69,6 +70,14 @@ class key_words {
   std::string all_;
   std::size_t first_three_ = 0;
 };
+
+// What the record of a hold says of it, as a memo of its last renewal. Another one every hour: then the keys
+// around it are looked after.
+std::string as_renewed(const spi::claim& a) {
+  const auto hour = boot_clock::now().time_since_epoch() / 1h;
+  return std::to_string(std::hash<std::string_view>{}(a.note)) + ' ' + std::to_string(a.token) +
+         ' ' + std::to_string(hour);
+}
 
 // In microseconds. A token key that is older is renewed, with the server's clock: so it may be the
 // client's, as it was some time ago. The link puts a later moment there: what a server that was restarted
@@ -231,7 +240,11 @@ std::unique_ptr<request> evict_request(const spi::resource& what, const spi::own
 
 std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std::size_t first,
                                        std::shared_ptr<spi::renewed> each, spi::time_point by) {
-  auto r = renewing(claims, first, std::move(each), by);
+  auto r = renewing(claims, first, std::move(each), by,
+                    [](spi::claim& a, std::size_t, std::int64_t said) {
+                      if (said == 1 && mode_of(a) == 'x') a.place = as_renewed(a);
+                      return false;
+                    });
   arguments to{*r, scripts::renew, 4 * claims.size(), 8 * claims.size()};
   for (const spi::claim* a : claims)
     to.add(layout::name_key(a->what.name))
@@ -250,6 +263,25 @@ std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std:
   return r;
 }
 
+std::unique_ptr<request> keep_request(std::span<spi::claim* const> claims, std::size_t first,
+                                      std::shared_ptr<spi::renewed> each, spi::time_point by,
+                                      renew_again again) {
+  const auto unchanged = [](const spi::claim* a) {
+    return mode_of(*a) == 'x' && a->place == as_renewed(*a);
+  };
+  if (!std::ranges::all_of(claims, unchanged)) return nullptr;
+  auto r =
+      renewing(claims, first, std::move(each), by,
+               [again = std::move(again)](spi::claim& a, std::size_t i, std::int64_t said) mutable {
+                 if (said != 1) again(a, i);
+                 return said != 1;
+               });
+  arguments to{*r, scripts::keep, claims.size(), 2 * claims.size()};
+  for (const spi::claim* a : claims) to.add(layout::name_key(a->what.name));
+  for (const spi::claim* a : claims) to.add(a->owner.text() + ' ').add(a->lease);
+  return r;
+}
+
 void survey_words(request& r, std::string_view name, std::string_view family) {
   arguments{r, scripts::survey, 4, 1}
       .add(layout::name_key(name))
@@ -259,8 +291,8 @@ void survey_words(request& r, std::string_view name, std::string_view family) {
       .add(family);
 }
 
-const claim_steps afar_steps{acquire_request, release_request, evict_request, renew_request,
-                             survey_words};
+const claim_steps afar_steps{acquire_request, release_request, evict_request,
+                             renew_request,   keep_request,    survey_words};
 
 const claim_steps& steps_of(const spi::url& where) {
   const auto chosen = where.options.find("layout");

@@ -108,8 +108,20 @@ void redis_engine::renew(std::span<spi::claim* const> claims, spi::time_point by
   if (servers_->spread()) return renew_one_by_one(claims, by, shared);
   for (std::size_t first = 0; first < claims.size(); first += claims_per_request) {
     const auto part = claims.subspan(first, std::min(claims_per_request, claims.size() - first));
-    servers_->submit(steps_.renew(part, first, shared, by), servers::way::renewals);
+    servers_->submit(renewal(part, first, shared, by), servers::way::renewals);
   }
+}
+
+std::unique_ptr<request> redis_engine::renewal(std::span<spi::claim* const> claims,
+                                               std::size_t first,
+                                               const std::shared_ptr<spi::renewed>& each,
+                                               spi::time_point by) {
+  const auto again = [each, by, servers = servers_, &steps = steps_](spi::claim& a, std::size_t i) {
+    spi::claim* const one = &a;
+    servers->submit(steps.renew({&one, 1}, i, each, by), servers::way::renewals);
+  };
+  auto kept = steps_.keep ? steps_.keep(claims, first, each, by, again) : nullptr;
+  return kept ? std::move(kept) : steps_.renew(claims, first, each, by);
 }
 
 // All keys of a script must be in one slot; two names seldom are. The requests go together all the
@@ -117,7 +129,7 @@ void redis_engine::renew(std::span<spi::claim* const> claims, spi::time_point by
 void redis_engine::renew_one_by_one(std::span<spi::claim* const> claims, spi::time_point by,
                                     const std::shared_ptr<spi::renewed>& each) {
   for (std::size_t i = 0; i < claims.size(); ++i)
-    servers_->submit(steps_.renew(claims.subspan(i, 1), i, each, by), servers::way::renewals);
+    servers_->submit(renewal(claims.subspan(i, 1), i, each, by), servers::way::renewals);
 }
 
 void redis_engine::release(const spi::claim& a, spi::time_point by,

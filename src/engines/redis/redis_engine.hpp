@@ -51,6 +51,8 @@ class redis_engine final : public spi::engine {
  private:
   void renew_one_by_one(std::span<spi::claim* const>, spi::time_point by,
                         const std::shared_ptr<spi::renewed>& each);
+  std::unique_ptr<request> renewal(std::span<spi::claim* const>, std::size_t first,
+                                   const std::shared_ptr<spi::renewed>& each, spi::time_point by);
 
   const claim_steps& steps_;
   const target to_;

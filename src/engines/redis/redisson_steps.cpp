@@ -242,6 +242,6 @@ void survey(request& r, std::string_view name, std::string_view family) {
 
 }  // namespace
 
-const claim_steps redisson_steps{acquire, release, evict, renew, survey};
+const claim_steps redisson_steps{acquire, release, evict, renew, nullptr, survey};
 
 }  // namespace afar::engines::redis

@@ -14,7 +14,8 @@ struct script {
 };
 
 namespace scripts {
-extern const script acquire, arrive, change, evict, leave, record, release, renew, survey, tidy;
+extern const script acquire, arrive, change, evict, keep, leave, record, release, renew, survey,
+    tidy;
 }
 namespace scripts::redisson {
 extern const script evict, lock, permits, renew, rwlock, survey, unlock, unlock_permits,

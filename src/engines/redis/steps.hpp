@@ -4,6 +4,7 @@
 
 #include "engines/redis/request.hpp"
 
+#include <afar/detail/function.hpp>
 #include <afar/spi/engine.hpp>
 #include <afar/spi/url.hpp>
 
@@ -20,6 +21,13 @@ struct telling {
   bool announces = false;    // see layout::watchers_channel
 };
 
+// One request for the claims [first, first + claims.size()) of a batch of which nothing has changed since they
+// were renewed; `again` renews one that it could not keep, or says why. Null: it is not so.
+using renew_again = detail::function<void(spi::claim&, std::size_t i)>;
+using keep_step = std::unique_ptr<request> (*)(std::span<spi::claim* const> claims,
+                                               std::size_t first, std::shared_ptr<spi::renewed>,
+                                               spi::time_point by, renew_again again);
+
 struct claim_steps {
   std::unique_ptr<request> (*acquire)(spi::claim&, const telling&, spi::time_point by,
                                       spi::done<spi::acquire_reply>);
@@ -30,6 +38,7 @@ struct claim_steps {
                                     spi::done<spi::release_reply>);
   std::unique_ptr<request> (*renew)(std::span<spi::claim* const>, std::size_t first,
                                     std::shared_ptr<spi::renewed>, spi::time_point by);
+  keep_step keep;  // null: there is none
   void (*survey)(request&, std::string_view name, std::string_view family);
 };
 extern const claim_steps afar_steps;
