@@ -112,8 +112,14 @@ class connection {
   virtual void arm_bell() = 0;
   // Reads what came; call it when the socket can be read. What the rings said; nothing: not rung.
   virtual std::vector<std::string> hear_bell() = 0;
-  // Rings bells that `update` could not ring by itself. A ring may get lost.
+  // Rings bells that `update` could not ring by itself. A ring may get lost, and may take long.
   virtual void ring(std::span<const bell_call>) = 0;
+  // So whoever made the change is answered first; then lanes ring.
+  void ring_later(std::span<const bell_call> calls) {
+    to_ring_.insert(to_ring_.end(), calls.begin(), calls.end());
+  }
+  bool has_to_ring() const noexcept { return !to_ring_.empty(); }
+  void ring_now() { ring(std::exchange(to_ring_, {})); }
   // Then a ring says something, and hear_bell() does not block.
   virtual bool update_rings() const noexcept = 0;
 
@@ -140,6 +146,7 @@ class connection {
     return t.time_since_epoch().count() / 1'000;
   }
   std::int64_t ahead_us_ = 0;
+  std::vector<bell_call> to_ring_;
 };
 
 // A transaction of several statements, undone unless it was committed.

@@ -15,6 +15,19 @@ constexpr auto dial_time = 5s;
 constexpr auto dial_pause = 1s;     // where the server grants no more connections
 constexpr auto longest_idle = 10s;  // then a connection that is not the last of its group ends
 
+// Behind a step, which is answered already: of no claim, so that its next step need not wait for it.
+class ringing final : public step {
+ public:
+  using step::step;
+  void perform(connection& on) noexcept override {
+    try {
+      on.ring_now();
+    } catch (const failure&) {  // lost; those who wait look now and then
+    }
+  }
+  void fail(const spi::status&) noexcept override {}
+};
+
 }  // namespace
 
 lanes::lanes(dialer d, std::size_t most, std::function<void()> reconnected)
@@ -177,6 +190,7 @@ void lanes::perform(const std::shared_ptr<step>& s, connection& on, lock_type& l
   s->perform(on);
   lock.lock();
   running_.erase(shown);  // (inv 2)
+  if (on.has_to_ring()) perform(std::make_shared<ringing>(boot_clock::now() + 1s), on, lock);
 }
 
 void lanes::fail_all(group& g, const spi::status& why, lock_type& lock) {

@@ -166,7 +166,7 @@ bool store(connection& c, std::string_view name, const row& before, const row& r
   const std::size_t count = c.update_rings() ? 18 : 17;
   if (c.run(statement::update, list.first(count)).affected == 0) return false;
   AFAR_FAULT("sql.row.stored");
-  if (!c.update_rings() && !calls.empty()) c.ring(calls);
+  if (!c.update_rings()) c.ring_later(calls);
   return true;
 }
 

@@ -188,7 +188,7 @@ spi::status record(const desk& d, const spi::ledger_change& ch, spi::ledger_repl
       book.write();
       AFAR_FAULT("sql.record.before_commit");
       t.commit();
-      if (!d.on.update_rings() && !n.calls.empty()) d.on.ring(n.calls);
+      if (!d.on.update_rings()) d.on.ring_later(n.calls);
       return true;
     });
     if (done) return failed;

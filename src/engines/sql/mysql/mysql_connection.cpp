@@ -161,7 +161,8 @@ class mysql_connection final : public connection {
   }
 
   // Looks first whether that session is a sleeping bell: after a restart of the server its number may
-  // be somebody else's.
+  // be somebody else's. Now and then it takes 2 s: MariaDB's KILL and a sleep that just ends wait for what the
+  // other one has locked, until KILL gives up.
   void ring(std::span<const bell_call> calls) override {
     std::uint64_t before = 0;
     for (const bell_call& c : calls) {
