@@ -67,19 +67,26 @@ TEST_P(sql_faults, a_release_whose_answer_is_lost_releases_once) {
   EXPECT_EQ(inspect(straight, name)->holders.at(0).token, next.token()) << "another's was released";
 }
 
+// Now and then the janitor asks something in between, and the answer that is held is not the one that is meant:
+// then the change is not made before the cut, and it is tried again.
 TEST_P(sql_faults, a_change_whose_answer_is_lost_counts_once) {
   client through = open_client(through_proxy());
   counter c{through, name};
-  c.fetch_add(1);  // inserts its row
-  c.fetch_sub(1);
-  c.fetch_add(1);              // all that it says is prepared by now
-  proxy.hold_answers_from(2);  // the first one reads the row
-  auto added = std::async(std::launch::async, [&] { return c.fetch_add(1); });
   counter same{straight, name};
-  ASSERT_TRUE(eventually([&] { return same.load() == 2; }));
-  cut();
-  EXPECT_EQ(added.get(), 1) << "the result was not remembered";
-  EXPECT_EQ(same.load(), 2);
+  bool was_lost = false;
+  for (int attempts = 0; attempts < 3 && !was_lost; ++attempts) {
+    c.fetch_add(1);  // inserts its row
+    c.fetch_sub(1);
+    c.fetch_add(1);              // all that it says is prepared by now
+    proxy.hold_answers_from(2);  // the first one reads the row
+    const auto before = same.load();
+    auto added = std::async(std::launch::async, [&] { return c.fetch_add(1); });
+    was_lost = eventually([&] { return same.load() == before + 1; }, 3s);
+    cut();
+    EXPECT_EQ(added.get(), before) << "the result was not remembered";
+    EXPECT_EQ(same.load(), before + 1);
+  }
+  EXPECT_TRUE(was_lost);
 }
 
 // An order takes several statements; the connection ends at any of them.
