@@ -195,16 +195,24 @@ TEST(torture_check, does_not_blame_a_call_whose_thread_the_machine_did_not_run) 
 }
 
 // Threads that want to run, twice as many as the machine has: the time that each is ready and does not run grows.
+class busy_machine {
+ public:
+  busy_machine() {
+    const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
+    threads_.reserve(2 * std::size_t{cores});
+    for (unsigned i = 0; i < 2 * cores; ++i)
+      threads_.emplace_back([](const std::stop_token& enough) {
+        while (!enough.stop_requested()) {
+        }
+      });
+  }
+
+ private:
+  std::vector<std::jthread> threads_;
+};
+
 TEST(run_delay, counts_the_time_that_a_thread_is_ready_and_not_run) {
-  std::atomic<bool> enough{false};
-  std::vector<std::jthread> busy;
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  busy.reserve(2 * std::size_t{cores});
-  for (unsigned i = 0; i < 2 * cores; ++i)
-    busy.emplace_back([&] {
-      while (!enough) {
-      }
-    });
+  const busy_machine others;
   std::jthread{[&] {
     const run_delay mine;
     const auto before = mine.so_far();
@@ -213,22 +221,13 @@ TEST(run_delay, counts_the_time_that_a_thread_is_ready_and_not_run) {
     }
     EXPECT_GE(mine.so_far(), before + 20 * ms);
   }}.join();
-  enough = true;
 }
 
 // One of these threads is that of a library: it is not the one that notes.
 TEST(stall_watch, notes_that_a_thread_of_the_process_is_ready_and_not_run) {
   const temporary_folder folder{"afar-torture-test"};
   const recorder record{folder.path() + "/record"};
-  std::atomic<bool> enough{false};
-  std::vector<std::jthread> busy;
-  const unsigned cores = std::max(1U, std::thread::hardware_concurrency());
-  busy.reserve(2 * std::size_t{cores});
-  for (unsigned i = 0; i < 2 * cores; ++i)
-    busy.emplace_back([&] {
-      while (!enough) {
-      }
-    });
+  const busy_machine others;
   stall_watch stalls{record};
   {
     const std::jthread watcher{[&](const std::stop_token& stop) { stalls.watch(stop); }};
@@ -240,7 +239,6 @@ TEST(stall_watch, notes_that_a_thread_of_the_process_is_ready_and_not_run) {
     };
     EXPECT_TRUE(eventually(std::chrono::seconds{20}, [&] { return lost() > 20 * ms; }));
   }
-  enough = true;
 }
 
 TEST(torture_check, finds_a_stale_write_that_went_through) {
