@@ -26,18 +26,25 @@ class hand {
     return n < 6 ? 200ms : n < 9 ? 1'000ms : 20ms;
   }
 
+  // What a thread was not run is looked up before a call is stamped and after it came back: a pause between
+  // the two must not be taken for a part of the call in which the thread ran.
   void note(std::uint16_t object, fact f) const {
     f.object = object;
     f.thread = thread_;
-    if (f.what == act::asked || comes_back(f.what)) f.delayed = delay_.so_far();
+    if (comes_back(f.what)) {
+      f.at = now();
+      f.delayed = delay_.so_far();
+    }
     at.record.note(f);
   }
   // Returns how long to wait.
   std::chrono::milliseconds ask(std::uint16_t object, fact f,
                                 std::chrono::milliseconds time) const {
-    f.what = act::asked;
-    f.until = now() + std::chrono::nanoseconds{time}.count();
     be(doing::waiting);
+    f.what = act::asked;
+    f.delayed = delay_.so_far();
+    f.at = now();
+    f.until = f.at + std::chrono::nanoseconds{time}.count();
     note(object, f);
     return time;
   }
