@@ -84,6 +84,10 @@ class worker_crowd {
     how_ == "coroutines" ? run_coroutines(parts, end) : run_threads(parts, end);
     return parts;
   }
+  // What was let go has come free: the next peer's keys may be of another type, and then it fails.
+  void settle() {
+    for (const afar::mutex& m : mutexes_) m.acquire().release();
+  }
 
  private:
   void run_threads(std::vector<waits>& parts, std::int64_t end) {
@@ -115,6 +119,7 @@ int peer_child(const arguments& a) {
     const auto start = now_ns();
     const auto parts = all->run(start + static_cast<std::int64_t>(o.seconds * 1e9));
     const double seconds = static_cast<double>(now_ns() - start) / 1e9;
+    all->settle();
     waits together;
     for (const waits& part : parts) together.insert(together.end(), part.begin(), part.end());
     const series s{std::move(together)};

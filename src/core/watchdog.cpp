@@ -136,7 +136,12 @@ void watchdog::take_due(list& l, time_point now, std::vector<hold_state*>& into)
 }
 
 void watchdog::tick(time_point now) {
-  std::vector<std::shared_ptr<hold_state>> due;
+  // With the time that it is sorted by: a renewal that is answered meanwhile moves valid_until().
+  struct due_hold {
+    time_point until;
+    std::shared_ptr<hold_state> hold;
+  };
+  std::vector<due_hold> due;
   {
     const std::lock_guard lock(m_);
     std::vector<hold_state*> looked_at;
@@ -148,11 +153,12 @@ void watchdog::tick(time_point now) {
       unlink(*h);
       if (!held) continue;
       // Until it is confirmed it is looked at again in time to repeat the request and to tell.
+      const auto until = h->valid_until();
       h->hook.due = std::min(std::max(now + h->pace() / 6, now + std::chrono::milliseconds{1}),
-                             std::max(h->valid_until(), now));
+                             std::max(until, now));
       h->hook.busy = true;
       busy_.emplace(h->hook.due, h);
-      due.push_back(std::move(held));
+      due.push_back({until, std::move(held)});
     }
     armed_ = time_point::max();
   }
@@ -171,8 +177,8 @@ void watchdog::tick(time_point now) {
     asked = {};
     claims.clear();
   };
-  std::ranges::sort(due, {}, [](const auto& h) { return h->valid_until(); });
-  for (auto& h : due) {
+  std::ranges::sort(due, {}, &due_hold::until);
+  for (auto& [until, h] : due) {
     if (now >= h->valid_until()) {
       h->lose(h->renews() ? loss_reason::unreachable : loss_reason::expired);
       continue;

@@ -350,6 +350,24 @@ TEST(core, renews_very_many_holds_in_portions_with_a_rest_between_them) {
   end_all(s, holds);
 }
 
+// They were sorted by a time that an answer to an earlier request changed meanwhile: the sort then left its range.
+TEST(core, renews_very_many_holds_while_answers_to_earlier_requests_come_in) {
+  scripted s(1h);
+  auto holds = hold_many(s, 2'000);
+  std::jthread answers{[&](const std::stop_token& enough) {
+    while (!enough.stop_requested())
+      for (const auto& h : holds) h->renewed({}, {.lease = 1h}, boot_clock::now());
+  }};
+  for (std::size_t asked = 0; asked < 200'000;) {
+    s.core->renewals().tick(boot_clock::now() + 40min);  // what was confirmed is due again
+    while (s.engine->count(s.engine->renewals) > 0)
+      asked += s.engine->next(s.engine->renewals).claims;
+  }
+  answers = {};
+  for (const auto& h : holds) EXPECT_TRUE(h->valid());
+  end_all(s, holds);
+}
+
 TEST(core, repeats_a_change_under_its_number_and_numbers_a_new_attempt_anew) {
   scripted s;
   auto changing = std::async(std::launch::async, [&] {
