@@ -86,7 +86,7 @@ class worker_crowd {
   }
   // What was let go has come free: the next peer's keys may be of another type, and then it fails.
   void settle() {
-    for (const afar::mutex& m : mutexes_) m.acquire().release();
+    for (afar::mutex& m : mutexes_) m.acquire().release();
   }
 
  private:

@@ -14,6 +14,7 @@
 #include "core/local_line.hpp"
 #include "core/settings.hpp"
 #include "core/sync_wait.hpp"
+#include "core/watchdog.hpp"
 
 #include <afar/detail/function.hpp>
 #include <afar/hold.hpp>
@@ -81,8 +82,9 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
     hold_state* next = nullptr;
     std::size_t list = 0;
     time_point due{};
-    bool listed = false;  // in a list
-    bool busy = false;    // in the map of those being renewed
+    bool listed = false;              // in a list
+    bool busy = false;                // in the map of those being renewed:
+    watchdog::busy_map::iterator at;  // there
   };
   watchdog_hook hook;  // guarded by the watchdog
 

@@ -65,14 +65,7 @@ void watchdog::append(hold_state& h, time_point sent) {
 
 void watchdog::unlink(hold_state& h) noexcept {
   auto& hook = h.hook;
-  if (std::exchange(hook.busy, false)) {
-    auto [from, to] = busy_.equal_range(hook.due);
-    for (; from != to; ++from)
-      if (from->second == &h) {
-        busy_.erase(from);
-        break;
-      }
-  }
+  if (std::exchange(hook.busy, false)) busy_.erase(hook.at);
   if (!std::exchange(hook.listed, false)) return;
   auto& l = lists_[hook.list];
   --l.count;
@@ -157,7 +150,7 @@ void watchdog::tick(time_point now) {
       h->hook.due = std::min(std::max(now + h->pace() / 6, now + std::chrono::milliseconds{1}),
                              std::max(until, now));
       h->hook.busy = true;
-      busy_.emplace(h->hook.due, h);
+      h->hook.at = busy_.emplace(h->hook.due, h);
       due.push_back({until, std::move(held)});
     }
     armed_ = time_point::max();

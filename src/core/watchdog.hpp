@@ -24,6 +24,7 @@ class hold_state;
 class watchdog {
  public:
   using time_point = boot_clock::time_point;
+  using busy_map = std::multimap<time_point, hold_state*>;
 
   explicit watchdog(core& c) : core_(c) {}
   watchdog(const watchdog&) = delete;
@@ -57,7 +58,7 @@ class watchdog {
   core& core_;
   std::mutex m_;
   std::vector<list> lists_;
-  std::multimap<time_point, hold_state*> busy_;
+  busy_map busy_;
   time_point armed_ = time_point::max();
 };
 

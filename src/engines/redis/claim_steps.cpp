@@ -73,11 +73,23 @@ class key_words {
 
 // What the record of a hold says of it, as a memo of its last renewal. Another one every hour: then the keys
 // around it are looked after.
-std::string as_renewed(const spi::claim& a) {
-  const auto hour = boot_clock::now().time_since_epoch() / 1h;
-  return std::to_string(std::hash<std::string_view>{}(a.note)) + ' ' + std::to_string(a.token) +
-         ' ' + std::to_string(hour);
-}
+class renewal_memo {
+ public:
+  explicit renewal_memo(const spi::claim& a) noexcept {
+    add(std::hash<std::string_view>{}(a.note));
+    add(a.token);
+    add(static_cast<std::uint64_t>(boot_clock::now().time_since_epoch() / 1h));
+  }
+  std::string_view text() const noexcept { return {text_, end_}; }
+
+ private:
+  void add(std::uint64_t n) noexcept {
+    end_ = std::to_chars(end_, std::end(text_), n).ptr;
+    *end_++ = ' ';
+  }
+  char text_[3 * 21];  // digits of a number, and a space
+  char* end_ = text_;
+};
 
 // In microseconds. A token key that is older is renewed, with the server's clock: so it may be the
 // client's, as it was some time ago. The link puts a later moment there: what a server that was restarted
@@ -242,7 +254,7 @@ std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std:
                                        std::shared_ptr<spi::renewed> each, spi::time_point by) {
   auto r = renewing(claims, first, std::move(each), by,
                     [](spi::claim& a, std::size_t, std::int64_t said) {
-                      if (said == 1 && mode_of(a) == 'x') a.place = as_renewed(a);
+                      if (said == 1 && mode_of(a) == 'x') a.place = renewal_memo{a}.text();
                       return false;
                     });
   arguments to{*r, scripts::renew, 4 * claims.size(), 8 * claims.size()};
@@ -267,7 +279,7 @@ std::unique_ptr<request> keep_request(std::span<spi::claim* const> claims, std::
                                       std::shared_ptr<spi::renewed> each, spi::time_point by,
                                       renew_again again) {
   const auto unchanged = [](const spi::claim* a) {
-    return mode_of(*a) == 'x' && a->place == as_renewed(*a);
+    return mode_of(*a) == 'x' && a->place == renewal_memo{*a}.text();
   };
   if (!std::ranges::all_of(claims, unchanged)) return nullptr;
   auto r =
@@ -278,7 +290,12 @@ std::unique_ptr<request> keep_request(std::span<spi::claim* const> claims, std::
                });
   arguments to{*r, scripts::keep, claims.size(), 2 * claims.size()};
   for (const spi::claim* a : claims) to.add(layout::name_key(a->what.name));
-  for (const spi::claim* a : claims) to.add(a->owner.text() + ' ').add(a->lease);
+  char owner[spi::owner_id::longest_text + 1];
+  for (const spi::claim* a : claims) {
+    char* const end = a->owner.print(owner);
+    *end = ' ';
+    to.add({owner, end + 1}).add(a->lease);
+  }
   return r;
 }
 
