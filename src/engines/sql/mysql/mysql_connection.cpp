@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -66,37 +65,6 @@ failure failure_of(unsigned code, std::string_view text) {
 }
 
 bool breaks(unsigned code) { return (code >= 2000 && code < 3000) || code == 1053 || code == 1927; }
-
-// "$1 … $2 … $1" as "? … ? … ?", and which parameter stands at which of them.
-struct numbered {
-  std::string text;
-  std::vector<std::size_t> order;
-
-  explicit numbered(std::string_view from) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (from[i] != '$') {
-        text += from[i];
-        continue;
-      }
-      std::size_t n = 0;
-      const auto end = std::from_chars(from.data() + i + 1, from.data() + from.size(), n).ptr;
-      i = static_cast<std::size_t>(end - from.data()) - 1;
-      text += '?';
-      order.push_back(n - 1);
-    }
-  }
-};
-
-const numbered& numbered_text(statement s) {
-  static const auto all = [] {
-    std::vector<numbered> made;
-    made.reserve(statements);
-    for (std::size_t i = 0; i < statements; ++i)
-      made.emplace_back(text_of(static_cast<statement>(i)));
-    return made;
-  }();
-  return all[static_cast<std::size_t>(s)];
-}
 
 class mysql_connection final : public connection {
  public:
