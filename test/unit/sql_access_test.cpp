@@ -183,6 +183,30 @@ TEST_P(sql_tls, is_used_and_verified_when_the_url_says_so) {
   EXPECT_TRUE(thrown_by(strange)) << "signed by somebody whom we do not trust";
 }
 
+// MariaDB's library would wait for the answer. (lanes, invariant 6)
+TEST_P(sql_tls, sends_no_statement_ahead_where_that_blocks) {
+  const sql_server server{GetParam(), options("server")};
+  open_client(over_tls(server, certificate.cert("authority")));  // makes the tables
+  auto to = target_of(server);
+  to.tls = true;
+  to.ca = certificate.cert("authority");
+  const auto on = engines::sql::dial(to, boot_clock::now() + 5s);
+  on->ask(engines::sql::statement::give, name, std::string_view{"nobody"});
+  EXPECT_EQ(on->can_send(engines::sql::statement::give), !maria());
+}
+
+TEST_P(sql_tls, holds_up_no_caller_when_its_server_stops) {
+  sql_server server{GetParam(), options("server")};
+  client c = open_client(over_tls(server, certificate.cert("authority")));
+  mutex m{c, name};
+  m.acquire().release();  // now its statements are prepared
+  server.suspend();
+  EXPECT_LT(time_of([&] { EXPECT_FALSE(m.try_lock_for(300ms)); }), 300ms + slowness * 1s);
+  server.resume();
+  EXPECT_TRUE(m.try_lock_for(long_time)) << "it does not go on";
+  m.unlock();
+}
+
 TEST_P(sql_tls, refuses_the_certificate_of_another_host) {
   const sql_server server{GetParam(), options("elsewhere")};
   const auto opened = [&] { open_client(over_tls(server, certificate.cert("authority"))); };

@@ -50,7 +50,7 @@ std::uint64_t waits_of_others() {
   return sum;
 }
 
-TEST_P(sql_alone, on_postgresql_wakes_no_other_thread) {
+TEST_P(sql_alone, wakes_no_other_thread) {
   mutex m{one, name};
   warm_up(one, name);
   constexpr std::uint64_t pairs = 10;
@@ -60,10 +60,7 @@ TEST_P(sql_alone, on_postgresql_wakes_no_other_thread) {
     return waits_of_others() - before;
   };
   // On a busy machine an answer may take so long that another thread has to hear it.
-  if (maria())
-    EXPECT_GE(woken(), pairs) << "its client library can only be called by threads that may block";
-  else
-    EXPECT_TRUE(eventually([&] { return woken() < pairs / 2; }, long_time));
+  EXPECT_TRUE(eventually([&] { return woken() < pairs / 2; }, long_time));
 }
 
 TEST_P(sql_alone, is_heard_where_nobody_waits) {
@@ -76,6 +73,31 @@ TEST_P(sql_alone, is_heard_where_nobody_waits) {
   auto later = async_acquire(m, asio::use_future);
   ASSERT_EQ(later.wait_for(long_time), std::future_status::ready);
   EXPECT_TRUE(later.get().valid());
+}
+
+// A release that was sent ahead, and then takes several statements. PostgreSQL's rings by itself.
+TEST_P(sql_alone, wakes_whom_it_makes_the_holder) {
+  const client two = open_client(server.url());
+  const auto admin = open_session(server);
+  const auto kills = [&] {
+    return admin->run("SHOW GLOBAL STATUS LIKE 'Com_kill'").rows.at(0)[1].text;
+  };
+  warm_up(one, name);
+  std::uint64_t waited = 0;
+  const auto rung = [&] {
+    hold held = mutex(one, name).acquire();
+    auto waits = std::async(std::launch::async, [&] { return mutex(two, name).acquire(); });
+    EXPECT_TRUE(has_waited(two, ++waited));
+    const std::string before = maria() ? kills() : "";
+    held.release();
+    EXPECT_TRUE(waits.get());
+    return !maria() || kills() != before;
+  };
+  // The first ones may be granted before there is a bell, or between two of its sleeps; what a step has left to
+  // the next one is rung, but not each time.
+  int in_a_row = 0;
+  const auto rings = [&] { return (in_a_row = rung() ? in_a_row + 1 : 0) == 5; };
+  EXPECT_TRUE(eventually(rings, long_time)) << "it finds out by itself";
 }
 
 TEST_P(sql_alone, holds_up_neither_its_caller_nor_the_loss_of_a_hold) {

@@ -22,8 +22,7 @@ namespace afar::test {
 
 using session = engines::sql::connection;
 
-// A session of somebody who knows nothing of afar.
-inline std::unique_ptr<session> open_session(const sql_server& server) {
+inline engines::sql::target target_of(const sql_server& server) {
   const bool maria = server.what() == database::mariadb;
   engines::sql::target to;
   to.product = maria ? engines::sql::product::mysql : engines::sql::product::postgres;
@@ -32,7 +31,12 @@ inline std::unique_ptr<session> open_session(const sql_server& server) {
   to.password = spi::secret{"secret"};
   to.database = maria ? "afar" : "postgres";
   to.accepts_galera = true;
-  return engines::sql::dial(to, boot_clock::now() + 5s);
+  return to;
+}
+
+// A session of somebody who knows nothing of afar.
+inline std::unique_ptr<session> open_session(const sql_server& server) {
+  return engines::sql::dial(target_of(server), boot_clock::now() + 5s);
 }
 
 inline std::string first_field(session& on, const std::string& query) {

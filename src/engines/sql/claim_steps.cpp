@@ -199,11 +199,11 @@ std::optional<statement> opening_of_release(const spi::claim& c) noexcept {
   return c.place.empty() && one_at_a_time(c) ? std::optional{statement::give} : std::nullopt;
 }
 
-bool send_opening_of_acquire(const desk& d, const spi::claim& c) {
-  return !check(c) && taking(d, c, tell_on(d.on));
+sent send_opening_of_acquire(const desk& d, const spi::claim& c) {
+  return check(c) ? sent::nothing : taking(d, c, tell_on(d.on));
 }
 
-bool send_opening_of_release(const desk& d, const spi::claim& c) {
+sent send_opening_of_release(const desk& d, const spi::claim& c) {
   AFAR_FAULT("sql.release.before_send");
   return giving(c, tell_on(d.on));
 }

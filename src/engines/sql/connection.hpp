@@ -80,8 +80,8 @@ struct server_facts {
   bool pooled = false;  // a pooler may give every transaction another session
 };
 
-// How far the statement is that was sent ahead.
-enum class sent : std::uint8_t { under_way, did_it, did_not };
+// How far the statement is that was to be sent ahead.
+enum class sent : std::uint8_t { nothing, under_way, did_it, did_not };
 
 class connection {
  public:
@@ -95,9 +95,9 @@ class connection {
   virtual answer run(const std::string& text) = 0;
 
   // A statement can be sent ahead: the next run(), which has to be of the same, has its answer then. None
-  // of these blocks.
+  // of these blocks. send() may have read the answer already; then the socket does not tell of it.
   virtual bool can_send(statement) const noexcept { return false; }
-  virtual bool send(statement, std::span<const parameter>) { return false; }  // false: nothing was
+  virtual sent send(statement, std::span<const parameter>) { return sent::nothing; }
   virtual sent look() noexcept { return sent::did_not; }  // did_it: it has changed or found a row
   // Nobody wants the answer, which look() has seen, if it is still there.
   virtual void skip() noexcept {}
@@ -136,7 +136,7 @@ class connection {
     return run(s, list);
   }
   template <class... Parameters>
-  bool tell(statement s, const Parameters&... p) {
+  sent tell(statement s, const Parameters&... p) {
     const parameter list[] = {parameter{p}...};
     return send(s, list);
   }

@@ -190,6 +190,10 @@ void lanes::perform(const std::shared_ptr<step>& s, connection& on, lock_type& l
   s->perform(on);
   lock.lock();
   running_.erase(shown);  // (inv 2)
+  ring(on, lock);
+}
+
+void lanes::ring(connection& on, lock_type& lock) {
   if (on.has_to_ring()) perform(std::make_shared<ringing>(boot_clock::now() + 1s), on, lock);
 }
 

@@ -12,12 +12,13 @@
 //   4. Renewals have a queue and a connection of their own, and go first. It is made when none of the
 //      others is idle: a lease must not wait for a connection to be made while there is one.
 //   5. The crew was called whenever a step could go. Who serves calls for the next before it begins.
-//   6. A step whose first statement is mostly all of it goes without a worker where a connection is idle:
-//      the thread of the user that asks for it sends that statement, and nothing of this blocks. Its lane
-//      has the connection, and whoever takes it out of there goes on: the same thread if it comes to wait
-//      (read_here), for a moment; else the keeper, when the answer is heard. What the answer did not
-//      settle, a worker performs. So nobody but a worker ever blocks in a client library. For new
-//      connections it counts like a worker, until it is stuck: where nobody waits, one is enough.
+//   6. A step whose first statement is mostly all of it goes without a worker where a connection is idle
+//      that can send it (can_send): the thread of the user that asks for it does, and nothing of this
+//      blocks. If the answer is not here at once, its lane has the connection, and whoever takes it out of
+//      there goes on: the same thread if it comes to wait (read_here), for a moment; else the keeper, when
+//      the answer is heard. What the answer did not settle, a worker performs. So nobody but a worker ever
+//      blocks in a client library. For new connections it counts like a worker, until it is stuck: where
+//      nobody waits, one is enough.
 #pragma once
 
 #include "engines/sql/connection.hpp"
@@ -47,9 +48,9 @@ class step {
 
   // Answers, unless that was done by fail() meanwhile. Blocks, unless its opening was sent and did it.
   virtual void perform(connection&) noexcept = 0;
-  // What it begins with, where that can be sent ahead (inv 6); and sends it. False: nothing was sent.
+  // What it begins with, where that can be sent ahead (inv 6); and sends it.
   virtual std::optional<statement> opens_with() const noexcept { return std::nullopt; }
-  virtual bool send_opening(connection&) noexcept { return false; }
+  virtual sent send_opening(connection&) noexcept { return sent::nothing; }
   // Any thread; answers, unless that was done before.
   virtual void fail(const spi::status&) noexcept = 0;
   // The claim it is a step of; {} if none.
@@ -121,6 +122,7 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   std::unique_ptr<connection> make_connection(group&, lock_type&);
   void put_back(group&, std::unique_ptr<connection>, lock_type&);
   void perform(const std::shared_ptr<step>&, connection&, lock_type&);
+  void ring(connection&, lock_type&);
   bool go_alone(const std::shared_ptr<step>&, lock_type&);
   void go_on(lane_at, std::unique_ptr<connection>, sent, lock_type&);
   void end(lane_at, std::unique_ptr<connection>, lock_type&);

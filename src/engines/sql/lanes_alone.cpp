@@ -51,17 +51,17 @@ bool lanes::go_alone(const std::shared_ptr<step>& s, lock_type& lock) {
                                             .sender = std::this_thread::get_id()});
   ++serving_;
   lock.unlock();
-  const bool went = !on->broken() && s->send_opening(*on);
+  const sent seen = on->broken() ? sent::nothing : s->send_opening(*on);
   lock.lock();
-  if (went) {
-    go_on(at, std::move(on), sent::under_way, lock);
+  if (seen != sent::nothing) {
+    go_on(at, std::move(on), seen, lock);
   } else {
     running_.erase(at);
     put_back(steps_, std::move(on), lock);
   }
   --serving_;
   served_.notify_all();
-  return went;
+  return seen != sent::nothing;
 }
 
 // By whoever has taken the connection out of the lane.
@@ -69,6 +69,7 @@ void lanes::go_on(lane_at at, std::unique_ptr<connection> on, sent seen, lock_ty
   if (seen == sent::did_it || closed_) return end(at, std::move(on), lock);
   at->on = std::move(on);
   if (seen == sent::under_way) return crew_.hear(member_, at->socket);
+  at->socket = at->on->descriptor();  // none, if the client library has closed it (inv 2)
   at->stuck_at = {};
   at->unsettled = true;
   crew_.call(shared_from_this());
@@ -82,6 +83,7 @@ void lanes::end(lane_at at, std::unique_ptr<connection> on, lock_type& lock) {
   on->skip();  // who was failed does not ask for it
   lock.lock();
   running_.erase(at);  // (inv 2)
+  ring(*on, lock);     // only what several statements do has to
   put_back(steps_, std::move(on), lock);
   call_if_any_can_go();
 }

@@ -9,10 +9,11 @@
 
 namespace afar::engines::sql {
 
-bool hung_up(int fd) noexcept {
+incoming peek(int fd) noexcept {
   char byte = 0;
   const auto n = ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR);
+  if (n > 0) return incoming::something;
+  return n < 0 && (errno == EAGAIN || errno == EINTR) ? incoming::nothing : incoming::end;
 }
 
 bool readable(int fd) noexcept {

@@ -47,7 +47,7 @@ struct owned_claim {
 struct opening {
   std::shared_ptr<const owned_claim> own = {};
   std::optional<statement> what = {};
-  bool (*send)(const desk&, const spi::claim&) = nullptr;
+  sent (*send)(const desk&, const spi::claim&) = nullptr;
 };
 
 // `work(desk, reply)` runs once; `then(reply)` before the answer, if nobody else gave one.
@@ -65,13 +65,13 @@ class one_step final : public step {
         opening_(std::move(o)) {}
 
   std::optional<statement> opens_with() const noexcept override { return opening_.what; }
-  bool send_opening(connection& on) noexcept override {
-    bool sent = false;
-    const auto failed = caught([&] {
-      sent = opening_.send(desk{on, *ear_, by}, opening_.own->copy);
+  sent send_opening(connection& on) noexcept override {
+    sent so_far = sent::nothing;
+    caught([&] {
+      so_far = opening_.send(desk{on, *ear_, by}, opening_.own->copy);
       return spi::status{};
     });
-    return sent && !failed;
+    return so_far;
   }
   void perform(connection& on) noexcept override {
     if (answered_.load()) return;

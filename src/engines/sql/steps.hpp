@@ -33,8 +33,8 @@ spi::status release(const desk&, const spi::claim&, spi::release_reply&);
 // The statement that these begin with, if it is mostly the only one; and sends it ahead of them.
 std::optional<statement> opening_of_acquire(const spi::claim&) noexcept;
 std::optional<statement> opening_of_release(const spi::claim&) noexcept;
-bool send_opening_of_acquire(const desk&, const spi::claim&);
-bool send_opening_of_release(const desk&, const spi::claim&);
+sent send_opening_of_acquire(const desk&, const spi::claim&);
+sent send_opening_of_release(const desk&, const spi::claim&);
 
 spi::status evict(const desk&, const spi::resource&, const spi::owner_id&, std::uint64_t token,
                   spi::release_reply&);

@@ -20,6 +20,7 @@ struct library {
   AFAR_FIND(mysql_errno);
   AFAR_FIND(mysql_error);
   AFAR_FIND(mysql_get_socket);
+  AFAR_FIND(mysql_get_ssl_cipher);
   AFAR_FIND(mysql_thread_id);
   AFAR_FIND(mysql_get_server_info);
   AFAR_FIND(mysql_real_query);
@@ -36,7 +37,10 @@ struct library {
   AFAR_FIND(mysql_stmt_bind_param);
   AFAR_FIND(mysql_stmt_bind_result);
   AFAR_FIND(mysql_stmt_execute);
+  AFAR_FIND(mysql_stmt_execute_start);
+  AFAR_FIND(mysql_stmt_execute_cont);
   AFAR_FIND(mysql_stmt_store_result);
+  AFAR_FIND(mysql_stmt_field_count);
   AFAR_FIND(mysql_stmt_fetch);
   AFAR_FIND(mysql_stmt_fetch_column);
   AFAR_FIND(mysql_stmt_free_result);

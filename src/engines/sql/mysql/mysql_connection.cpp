@@ -1,10 +1,12 @@
+#include "engines/sql/mysql/ahead.hpp"
 #include "engines/sql/mysql/library.hpp"
 #include "engines/sql/mysql/mysql.hpp"
 #include "engines/sql/sockets.hpp"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <utility>
@@ -67,41 +69,10 @@ failure failure_of(unsigned code, std::string_view text) {
 
 bool breaks(unsigned code) { return (code >= 2000 && code < 3000) || code == 1053 || code == 1927; }
 
-// "$1 … $2 … $1" as "? … ? … ?", and which parameter stands at which of them.
-struct numbered {
-  std::string text;
-  std::vector<std::size_t> order;
-
-  explicit numbered(std::string_view from) {
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      if (from[i] != '$') {
-        text += from[i];
-        continue;
-      }
-      std::size_t n = 0;
-      const auto end = std::from_chars(from.data() + i + 1, from.data() + from.size(), n).ptr;
-      i = static_cast<std::size_t>(end - from.data()) - 1;
-      text += '?';
-      order.push_back(n - 1);
-    }
-  }
-};
-
-const numbered& numbered_text(statement s) {
-  static const auto all = [] {
-    std::vector<numbered> made;
-    made.reserve(statements);
-    for (std::size_t i = 0; i < statements; ++i)
-      made.emplace_back(text_of(static_cast<statement>(i)));
-    return made;
-  }();
-  return all[static_cast<std::size_t>(s)];
-}
-
 class mysql_connection final : public connection {
  public:
   mysql_connection(const target& to, const spi::url::host& at, spi::time_point by)
-      : lib_(library::get()), my_(lib_.mysql_init(nullptr)) {
+      : lib_(library::get()), my_(lib_.mysql_init(nullptr)), ahead_(lib_) {
     if (!my_) throw failure{{errc::unavailable, "no memory for a connection"}};
     try {
       open(to, at, by);
@@ -114,8 +85,9 @@ class mysql_connection final : public connection {
 
   answer run(statement s, std::span<const parameter> p) override {
     MYSQL_STMT* st = prepared(s);
-    bind(st, numbered_text(s).order, p);
-    if (lib_.mysql_stmt_execute(st) != 0) {
+    const bool was_sent = ahead_.any();
+    if (!was_sent) bind(st, numbered_text(s).order, p);
+    if ((was_sent ? ahead_.end(descriptor()) : lib_.mysql_stmt_execute(st)) != 0) {
       // To the engine these are answers: somebody else was faster; it is too late.
       const unsigned error = lib_.mysql_stmt_errno(st);
       if (s == statement::insert && error == 1062) return {};
@@ -130,6 +102,29 @@ class mysql_connection final : public connection {
       out.rows.push_back({field{false, token, {}}});
     }
     return out;
+  }
+
+  // To prepare it would block; and to fetch rows.
+  bool can_send(statement s) const noexcept override {
+    MYSQL_STMT* const st = prepared_[static_cast<std::size_t>(s)];
+    return sends_ahead_ && st && lib_.mysql_stmt_field_count(st) == 0;
+  }
+  sent send(statement s, std::span<const parameter> p) override {
+    MYSQL_STMT* st = prepared(s);
+    bind(st, numbered_text(s).order, p);
+    ahead_.begin(st);
+    return so_far();
+  }
+  sent look() noexcept override {
+    if (!ahead_.under_way()) return so_far();
+    const incoming has = peek(descriptor());
+    if (has == incoming::end)
+      return sent::did_not;  // run() says so, and the library closes the socket
+    if (has == incoming::something) ahead_.go_on();
+    return so_far();
+  }
+  void skip() noexcept override {
+    if (ahead_.any()) ahead_.end(descriptor());
   }
 
   answer run(const std::string& text) override {
@@ -181,7 +176,9 @@ class mysql_connection final : public connection {
   bool update_rings() const noexcept override { return false; }
 
  private:
-  void option(mysql_option which, const void* value) { lib_.mysql_optionsv(my_, which, value); }
+  bool option(mysql_option which, const void* value) {
+    return lib_.mysql_optionsv(my_, which, value) == 0;
+  }
 
   void open(const target& to, const spi::url::host& at, spi::time_point by) {
     const auto left = std::chrono::ceil<std::chrono::seconds>(by - boot_clock::now());
@@ -214,6 +211,8 @@ class mysql_connection final : public connection {
     }
     keep_alive(descriptor());
     greet();
+    // Over TLS these calls block (CONC-594).
+    sends_ahead_ = !lib_.mysql_get_ssl_cipher(my_) && option(MYSQL_OPT_NONBLOCK, nullptr);
   }
 
   // What a step relies on is set in every session, whatever the server's own settings are.
@@ -238,6 +237,10 @@ class mysql_connection final : public connection {
   }
 
   void close() noexcept {
+    if (ahead_.any()) {  // what it has on its stack is given back
+      ::shutdown(descriptor(), SHUT_RDWR);
+      ahead_.end(descriptor());
+    }
     for (MYSQL_STMT*& s : prepared_)
       if (s) lib_.mysql_stmt_close(s);
     if (my_) lib_.mysql_close(my_);
@@ -277,6 +280,11 @@ class mysql_connection final : public connection {
       }
     }
     if (!all.empty() && lib_.mysql_stmt_bind_param(st, all.data()) != 0) fail(st);
+  }
+
+  sent so_far() const noexcept {
+    if (ahead_.under_way()) return sent::under_way;
+    return ahead_.did_it() ? sent::did_it : sent::did_not;
   }
 
   answer fetch(MYSQL_STMT* st) {
@@ -366,6 +374,8 @@ class mysql_connection final : public connection {
   const library& lib_;
   MYSQL* my_;
   std::array<MYSQL_STMT*, statements> prepared_{};
+  ahead ahead_;
+  bool sends_ahead_ = false;
   server_facts facts_;
   bool broken_ = false;
 };

@@ -3,6 +3,8 @@
 // condition reads is assigned last.
 #include "engines/sql/mysql/mysql.hpp"
 
+#include <charconv>
+
 // The server's clock in UTC; NOW() would lose an hour in the night when summer time ends.
 #define AFAR_NOW "TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6))"
 // The columns say all, nobody watches, and nobody holds it (any more).
@@ -135,9 +137,36 @@ constexpr std::string_view tables[] = {
 };
 // NOLINTEND(bugprone-suspicious-missing-comma)
 
+numbered numbered_of(std::string_view from) {
+  numbered made;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    if (from[i] != '$') {
+      made.text += from[i];
+      continue;
+    }
+    std::size_t n = 0;
+    const auto end = std::from_chars(from.data() + i + 1, from.data() + from.size(), n).ptr;
+    i = static_cast<std::size_t>(end - from.data()) - 1;
+    made.text += '?';
+    made.order.push_back(n - 1);
+  }
+  return made;
+}
+
 }  // namespace
 
 std::string_view text_of(statement s) noexcept { return texts[static_cast<std::size_t>(s)]; }
+
+const numbered& numbered_text(statement s) {
+  static const auto all = [] {
+    std::vector<numbered> made;
+    made.reserve(statements);
+    for (const std::string_view text : texts) made.push_back(numbered_of(text));
+    return made;
+  }();
+  return all[static_cast<std::size_t>(s)];
+}
+
 std::span<const std::string_view> schema() noexcept { return tables; }
 
 }  // namespace afar::engines::sql::mysql

@@ -133,11 +133,11 @@ class postgres_connection final : public connection {
     return !facts_.pooled && !names_[static_cast<std::size_t>(s)].empty();
   }
   // Does not block either: one statement has room in the buffer of a socket on which all is answered.
-  bool send(statement s, std::span<const parameter> p) override {
+  sent send(statement s, std::span<const parameter> p) override {
     const arguments a{p};
     ahead_ = lib_.PQsendQueryPrepared(pq_, prepared(s).c_str(), a.count, a.values.data(),
                                       a.sizes.data(), a.formats.data(), 1) != 0;
-    return ahead_;
+    return ahead_ ? sent::under_way : sent::nothing;
   }
   // Its end is the end of its transaction, and behind the result: that can still turn into a failure.
   sent look() noexcept override {
