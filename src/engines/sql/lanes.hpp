@@ -18,6 +18,8 @@
 //      (read_here), for a moment; else the keeper, when the answer is heard. What the answer did not
 //      settle, a worker performs. So nobody but a worker ever blocks in a client library. For new
 //      connections it counts like a worker, until it is stuck: where nobody waits, one is enough.
+//   7. One lane at a time rings bells, and does it for the others: MariaDB's KILL hangs for 2 s now and then, and would
+//      in all of them.
 #pragma once
 
 #include "engines/sql/connection.hpp"
@@ -121,6 +123,7 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   std::unique_ptr<connection> make_connection(group&, lock_type&);
   void put_back(group&, std::unique_ptr<connection>, lock_type&);
   void perform(const std::shared_ptr<step>&, connection&, lock_type&);
+  void ring(connection&, lock_type&);
   bool go_alone(const std::shared_ptr<step>&, lock_type&);
   void go_on(lane_at, std::unique_ptr<connection>, sent, lock_type&);
   void end(lane_at, std::unique_ptr<connection>, lock_type&);
@@ -138,6 +141,8 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   group steps_;
   group renewals_;
   std::list<lane> running_;
+  std::vector<bell_call> to_ring_;
+  bool ringing_ = false;
   std::size_t serving_ = 0;
   std::condition_variable served_;
   bool closed_ = false;
