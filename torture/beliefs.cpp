@@ -51,7 +51,8 @@ std::vector<belief> beliefs(const evidence& e) {
                         .asked = asked[{f.object, f.thread}].first,
                         .from = f.at,
                         .worker = l.worker,
-                        .life = l.number};
+                        .life = l.number,
+                        .thread = f.thread};
         at->second.until = f.until;
       }
       const auto at = open.find({f.object, f.token});

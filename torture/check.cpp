@@ -1,4 +1,5 @@
 #include "torture/check.hpp"
+#include "torture/spans.hpp"
 
 #include <fmt/format.h>
 
@@ -13,26 +14,6 @@ double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 std::string who(const belief& b) {
   return fmt::format("worker {}.{} with token {}", b.worker, b.life, b.token);
-}
-
-// Sorted, without overlaps.
-std::vector<span_of_time> merged(std::vector<span_of_time> all) {
-  std::ranges::sort(all, {}, &span_of_time::from);
-  std::vector<span_of_time> out;
-  for (const span_of_time& s : all)
-    if (!out.empty() && s.from <= out.back().to)
-      out.back().to = std::max(out.back().to, s.to);
-    else
-      out.push_back(s);
-  return out;
-}
-
-// How much of [from, to) these spans cover.
-std::int64_t covered(const std::vector<span_of_time>& spans, std::int64_t from, std::int64_t to) {
-  std::int64_t sum = 0;
-  for (const span_of_time& s : spans)
-    sum += std::max<std::int64_t>(0, std::min(s.to, to) - std::max(s.from, from));
-  return sum;
 }
 
 }  // namespace
@@ -102,92 +83,6 @@ void check_order(const evidence& e, const object& o, const std::vector<belief>& 
                                    ms(youngest->asked - b.asked), who(*youngest))});
     }
     if (!youngest || b.asked > youngest->asked) youngest = &b;
-  }
-}
-
-namespace {
-
-// When somebody of this process waited for the object and came back.
-void add_waits(const life& l, std::uint16_t object, std::vector<span_of_time>& all) {
-  std::map<std::uint16_t, std::int64_t> since;  // by thread
-  for (const fact& f : l.facts) {
-    if (f.object != object) continue;
-    if (f.what == act::asked) since[f.thread] = f.at;
-    if (!comes_back(f.what)) continue;
-    if (const auto at = since.find(f.thread); at != since.end()) {
-      all.push_back({at->second, f.at});
-      since.erase(at);
-    }
-  }
-}
-
-// When somebody waited for the object who could have had it, merged.
-std::vector<span_of_time> waits(const evidence& e, std::uint16_t object) {
-  std::vector<span_of_time> all;
-  for (const life& l : e.lives) add_waits(l, object, all);
-  return merged(std::move(all));
-}
-
-// When this process could not run, merged.
-std::vector<span_of_time> stalls_of(const evidence& e, const life& l) {
-  std::vector<span_of_time> all;
-  for (const fact& f : l.facts)
-    if (f.what == act::stalled) all.push_back({f.until, f.at});
-  for (const stop_made& s : e.stops)
-    if (s.worker == l.worker && s.life == l.number) all.push_back(s.when);
-  return merged(std::move(all));
-}
-
-}  // namespace
-
-std::int64_t due_after(const evidence& e, std::int64_t from, std::int64_t until) {
-  std::int64_t due = from + e.slack;
-  for (const incident& i : e.incidents)
-    if (i.from < until) due = std::max(due, i.to + e.crash_bound + e.slack);
-  return due;
-}
-
-std::int64_t not_run(const evidence& e, std::uint16_t object, std::int64_t from,
-                     std::int64_t until) {
-  constexpr std::int64_t noticeable = 20'000'000;  // shorter ones add up on every machine
-  std::vector<span_of_time> lost;
-  for (const life& l : e.lives) {
-    std::vector<span_of_time> waiting;
-    add_waits(l, object, waiting);
-    std::erase_if(waiting, [&](const span_of_time& w) { return w.to <= from || w.from >= until; });
-    if (waiting.empty()) continue;
-    const auto stalls = stalls_of(e, l);
-    for (const span_of_time& w : merged(std::move(waiting)))
-      for (const span_of_time& s : stalls)
-        if (s.from < w.to && s.to > w.from && s.to - s.from >= noticeable)
-          lost.push_back({std::max(s.from, w.from), std::min(s.to, w.to)});
-  }
-  return covered(merged(std::move(lost)), from, until);
-}
-
-// While somebody waits for what nobody holds, a grant comes soon: at once after a release, and when what
-// the dead had is free after the last thing that was done to the run.
-void check_wakes(const evidence& e, std::uint16_t object, const std::vector<belief>& held,
-                 findings& out) {
-  const auto wanted = waits(e, object);
-  std::int64_t free_at = 0;
-  std::size_t w = 0;
-  for (std::size_t i = 0; i < held.size(); ++i) {
-    const belief& b = held[i];
-    if (i > 0 && b.from > free_at) {
-      while (w < wanted.size() && wanted[w].to < b.from) ++w;
-      if (w < wanted.size()) {
-        const std::int64_t from = std::max(free_at, wanted[w].from);
-        const std::int64_t late = b.from - due_after(e, from, b.from);
-        const std::int64_t lost = late > 0 ? not_run(e, object, from, b.from) : 0;
-        if (late > lost)
-          out.push_back({"nobody waits for nothing", object, b.from,
-                         fmt::format("free and wanted for {:.0f} ms, of which some who wanted it "
-                                     "were not run for {:.0f} ms, and {:.0f} ms late",
-                                     ms(b.from - from), ms(lost), ms(late - lost))});
-      }
-    }
-    free_at = std::max(free_at, b.to);
   }
 }
 
@@ -278,7 +173,7 @@ void check_lock(const evidence& e, std::uint16_t i, const std::vector<belief>& a
   check_overlaps(o, held, out);
   check_tokens(o, held, out);
   check_order(e, o, held, out);
-  check_wakes(e, i, held, out);
+  check_wakes(e, i, all, out);
 }
 
 void check_object(const evidence& e, std::uint16_t i, const std::vector<belief>& all,

@@ -61,17 +61,18 @@ struct belief {
   ending end = ending::expired;
   std::uint32_t worker = 0;
   std::uint32_t life = 0;
+  std::uint16_t thread = 0;
 };
 
 // Sorted by object, then by begin.
 std::vector<belief> beliefs(const evidence&);
 
-// Each adds what it finds; `held` are all beliefs of one object.
+// Each adds what it finds; `held` are all beliefs of one object, `all` those of all.
 using findings = std::vector<violation>;
 void check_overlaps(const object&, const std::vector<belief>& held, findings&);
 void check_tokens(const object&, const std::vector<belief>& held, findings&);
 void check_order(const evidence&, const object&, const std::vector<belief>& held, findings&);
-void check_wakes(const evidence&, std::uint16_t object, const std::vector<belief>& held, findings&);
+void check_wakes(const evidence&, std::uint16_t object, const std::vector<belief>& all, findings&);
 void check_deadlines(const evidence&, findings&);
 void check_writes(const evidence&, findings&);
 void check_counter(const evidence&, std::uint16_t object, findings&);

@@ -16,7 +16,9 @@ class hand {
   hand(workplace& w, std::uint16_t thread)
       : at(w),
         thread_(thread),
-        dice_(w.todo.seed ^ (w.worker * 7919ULL + w.life * 104729ULL + thread)) {}
+        dice_(w.todo.seed ^ (w.worker * 7919ULL + w.life * 104729ULL + thread)) {
+    this_thread = thread;
+  }
 
   std::uint32_t any(std::uint64_t below) { return static_cast<std::uint32_t>(dice_() % below); }
   bool chance(unsigned percent) { return any(100) < percent; }

@@ -33,9 +33,9 @@ enum class act : std::uint32_t {
   reading,  // the value is asked for
   saw,      // value: what it was
   passed,  // what was asked for: a latch is open, a barrier full, a permit taken, all of a multi_lock
-  acquired,  // token; by the library, of a lock that a multi_lock may be about
-  stalled,   // this process, or a thread of it, could not run from `until` to `at`
-  broke      // the worker saw a promise broken; value: which, see broken_here
+  acquired,  // token; by the library, of a lock that a multi_lock may be about; its thread, if it is a worker's
+  stalled,  // this process, or a thread of it, could not run from `until` to `at`
+  broke     // the worker saw a promise broken; value: which, see broken_here
 };
 
 // How a call that waits, and was asked, comes back.
@@ -79,6 +79,7 @@ inline std::int64_t now() { return stamp(afar::boot_clock::now()); }
 enum class doing : std::uint32_t { other, waiting, working, about_to_write, releasing };
 
 inline constexpr std::uint32_t most_threads = 16;
+inline constexpr std::uint16_t no_thread = 0xffff;
 
 struct summary {
   std::atomic<std::uint32_t> used{0};

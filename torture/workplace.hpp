@@ -16,6 +16,9 @@
 
 namespace afar::torture {
 
+// What the calling thread is called in the record.
+inline thread_local std::uint16_t this_thread = no_thread;
+
 // The library's own word on when it lets go and when it knows of a loss; and what it got, of locks that a
 // multi_lock may let go of without a word to its caller.
 class library_log final : public observer {
@@ -34,8 +37,11 @@ class library_log final : public observer {
     if (what == act::none) return;
     const auto found = objects_.find(e.name);
     if (found == objects_.end() || (what == act::acquired && !found->second.member)) return;
-    record_.note(
-        {.what = what, .object = found->second.object, .at = stamp(e.at), .token = e.token});
+    record_.note({.what = what,
+                  .object = found->second.object,
+                  .thread = this_thread,
+                  .at = stamp(e.at),
+                  .token = e.token});
   }
 
  private:

@@ -35,7 +35,7 @@ class raw_zookeeper final : public engines::zookeeper::session_events {
   std::string data(const std::string& path) { return ask(engines::zookeeper::ask::get(path)).text; }
 
  private:
-  void connected(bool) noexcept override {}
+  void connected() noexcept override {}
   void expired() noexcept override {}
   void changed(std::uint64_t) noexcept override {}
 

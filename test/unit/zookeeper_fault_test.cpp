@@ -119,6 +119,32 @@ TEST_F(zookeeper_faults, a_waiter_whose_watch_was_lost_is_woken_all_the_same) {
   }
 }
 
+// It was taken for set, so that nobody set it again: who waited found out by itself, every second.
+TEST_F(zookeeper_faults, a_watch_that_was_lost_is_set_again_when_the_connection_is_back) {
+  const auto woken_in = [&](zk_op set_by, const std::string& where, int nth, auto& lock,
+                            auto& of_others) {
+    return quickest(400ms, [&] {
+      hold theirs = of_others.acquire();
+      proxy.strike(loses::request, set_by, where, nth);
+      auto waiter = start([&] { return lock.acquire(); });
+      EXPECT_TRUE(eventually([&] { return proxy.struck(); }));
+      counter{through, name + "back"}.load();
+      hold_still(100ms);  // it has looked, and sleeps
+      return time_of([&] {
+        theirs.release();
+        waiter.get().release();
+      });
+    });
+  };
+  mutex mine{through, name};
+  mutex theirs{other, name};
+  EXPECT_LT(woken_in(zk_op::get, name, 1, mine, theirs), 400ms);
+  // Before it is watched it is looked at.
+  leased_semaphore some{through, name + "some", 1};
+  leased_semaphore others{other, name + "some", 1};
+  EXPECT_LT(woken_in(zk_op::children, name + "some/leases", 2, some, others), 400ms);
+}
+
 // CURATOR-678: a release without a connection goes on in the background.
 TEST_F(zookeeper_faults, CURATOR_678_a_release_under_connection_loss_leaves_no_orphan) {
   mutex m{through, name};

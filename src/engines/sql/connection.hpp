@@ -118,8 +118,7 @@ class connection {
   void ring_later(std::span<const bell_call> calls) {
     to_ring_.insert(to_ring_.end(), calls.begin(), calls.end());
   }
-  bool has_to_ring() const noexcept { return !to_ring_.empty(); }
-  void ring_now() { ring(std::exchange(to_ring_, {})); }
+  std::vector<bell_call> to_ring() noexcept { return std::exchange(to_ring_, {}); }
   // Then a ring says something, and hear_bell() does not block.
   virtual bool update_rings() const noexcept = 0;
 

@@ -1,5 +1,7 @@
 #include "engines/sql/lanes.hpp"
 
+#include "engines/sql/attempts.hpp"
+
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -18,14 +20,17 @@ constexpr auto longest_idle = 10s;  // then a connection that is not the last of
 // Behind a step, which is answered already: of no claim, so that its next step need not wait for it.
 class ringing final : public step {
  public:
-  using step::step;
+  ringing(spi::time_point t, std::vector<bell_call> calls) : step(t), calls_(std::move(calls)) {}
   void perform(connection& on) noexcept override {
     try {
-      on.ring_now();
+      on.ring(calls_);
     } catch (const failure&) {  // lost; those who wait look now and then
     }
   }
   void fail(const spi::status&) noexcept override {}
+
+ private:
+  const std::vector<bell_call> calls_;
 };
 
 }  // namespace
@@ -193,8 +198,18 @@ void lanes::perform(const std::shared_ptr<step>& s, connection& on, lock_type& l
   ring(on, lock);
 }
 
+// (inv 7) Those of one whose connection broke are left to the next who rings.
 void lanes::ring(connection& on, lock_type& lock) {
-  if (on.has_to_ring()) perform(std::make_shared<ringing>(boot_clock::now() + 1s), on, lock);
+  const auto more = on.to_ring();
+  if (more.empty()) return;  // it may be a thread that must not block
+  to_ring_.insert(to_ring_.end(), more.begin(), more.end());
+  if (std::exchange(ringing_, true)) return;
+  while (!to_ring_.empty() && !on.broken()) {
+    auto calls = std::exchange(to_ring_, {});
+    each_once(calls);
+    perform(std::make_shared<ringing>(boot_clock::now() + 1s, std::move(calls)), on, lock);
+  }
+  ringing_ = false;
 }
 
 void lanes::fail_all(group& g, const spi::status& why, lock_type& lock) {

@@ -19,6 +19,8 @@
 //      the answer is heard. What the answer did not settle, a worker performs. So nobody but a worker ever
 //      blocks in a client library. For new connections it counts like a worker, until it is stuck: where
 //      nobody waits, one is enough.
+//   7. One lane at a time rings bells, and does it for the others: MariaDB's KILL hangs for 2 s now and then, and would
+//      in all of them.
 #pragma once
 
 #include "engines/sql/connection.hpp"
@@ -140,6 +142,8 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   group steps_;
   group renewals_;
   std::list<lane> running_;
+  std::vector<bell_call> to_ring_;
+  bool ringing_ = false;
   std::size_t serving_ = 0;
   std::condition_variable served_;
   bool closed_ = false;

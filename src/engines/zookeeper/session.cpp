@@ -159,19 +159,17 @@ void session::event(zhandle_t* zh, int state) {
     return keeper_.soon([this] { replace(); });
   }
   const bool is_connected = state == number::connected;
-  bool fresh = false;
   {
     const std::lock_guard lock{m_};
     connected_ = is_connected;
     if (state == number::auth_failed) refused_ = true;
     if (is_connected) {
-      const std::int64_t now = zk_.client_id(zh)->client_id;
-      fresh = id_.exchange(now) != now;
+      id_ = zk_.client_id(zh)->client_id;
       timeout_ = zk_.recv_timeout(zh);
     }
     opened_.notify_all();
   }
-  if (is_connected) told_.connected(fresh);
+  if (is_connected) told_.connected();
 }
 
 // A handle whose session has expired is of no use any more.

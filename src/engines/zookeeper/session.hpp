@@ -33,7 +33,7 @@ namespace afar::engines::zookeeper {
 class session_events {
  public:
   // Connected, again after a cut, or with a new session.
-  virtual void connected(bool new_session) noexcept = 0;
+  virtual void connected() noexcept = 0;
   virtual void expired() noexcept = 0;
   virtual void changed(std::uint64_t watch) noexcept = 0;  // once per watch that was set
 

@@ -40,7 +40,7 @@ class watches {
 
   void rang(std::uint64_t watch);
   void session_ended();  // all watches are gone
-  void set_again();      // with a new session
+  void set_again();      // those that do not hang: of a new session, or lost with the connection
 
  private:
   using verb = request::verb;

@@ -10,8 +10,8 @@ world::world(target t, spi::host& h)
 
 // ---- events -------------------------------------------------------------------------------------
 
-void world::connected(bool new_session) noexcept {
-  if (new_session) watches.set_again();
+void world::connected() noexcept {
+  watches.set_again();
   remove_strays();
   up.wake_all();
 }

@@ -61,7 +61,7 @@ class world final : public session_events, public std::enable_shared_from_this<w
  public:
   world(target, spi::host&);
 
-  void connected(bool new_session) noexcept override;
+  void connected() noexcept override;
   void expired() noexcept override;
   void changed(std::uint64_t watch) noexcept override;
 

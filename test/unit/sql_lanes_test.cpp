@@ -1,0 +1,93 @@
+// The queues in front of the connections, over connections that do what a test says.
+#include "engines/sql/lanes.hpp"
+
+#include "support/patience.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <latch>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace afar::test {
+namespace {
+
+using namespace engines::sql;
+
+// All that hang in ring(), until they may go on.
+struct bell_tower {
+  std::latch may_go_on{1};
+  std::atomic<int> rung{0};  // bells, also those that have not gone on
+};
+
+class hanging_bells final : public connection {
+ public:
+  explicit hanging_bells(bell_tower& at) : at_(at) {}
+  ~hanging_bells() override { ::close(socket_); }
+
+  answer run(statement, std::span<const parameter>) override { return {}; }
+  answer run(const std::string&) override { return {}; }
+  const server_facts& about() const noexcept override { return facts_; }
+  int descriptor() const noexcept override { return socket_; }
+  bool broken() const noexcept override { return false; }
+  std::uint64_t open_bell() override { return 0; }
+  void arm_bell() override {}
+  std::vector<std::string> hear_bell() override { return {}; }
+  void ring(std::span<const bell_call> calls) override {
+    at_.rung += static_cast<int>(calls.size());
+    at_.may_go_on.wait();
+  }
+  bool update_rings() const noexcept override { return false; }
+
+ private:
+  bell_tower& at_;
+  const int socket_ = ::eventfd(0, EFD_CLOEXEC);
+  const server_facts facts_;
+};
+
+// Rings if it is told to.
+class small_step final : public step {
+ public:
+  small_step(std::atomic<int>& done, std::uint64_t bell)
+      : step(boot_clock::now() + long_time), done_(done), bell_(bell) {}
+  void perform(connection& on) noexcept override {
+    const bell_call call{.bell = bell_};
+    if (bell_ != 0) on.ring_later({&call, 1});
+    ++done_;
+  }
+  void fail(const spi::status&) noexcept override {}
+
+ private:
+  std::atomic<int>& done_;
+  const std::uint64_t bell_;
+};
+
+TEST(sql_lanes, keep_a_connection_for_steps_while_bells_hang) {
+  constexpr int connections = 3;
+  bell_tower tower;
+  std::atomic<int> done{0};
+  const auto dial = [&](spi::time_point) { return std::make_unique<hanging_bells>(tower); };
+  const auto l = std::make_shared<lanes>(dial, connections, [] {});
+  l->start(std::make_unique<hanging_bells>(tower));
+  const crew::caller many[] = {crew::caller{crew::here()}, crew::caller{crew::here()},
+                               crew::caller{crew::here()}, crew::caller{crew::here()}};
+  int steps = 0;
+  // One after the other, so that each rings before the next one is asked for.
+  for (std::uint64_t bell = 1; bell <= connections + 1; ++bell) {
+    l->submit(std::make_shared<small_step>(done, bell));
+    ++steps;
+    ASSERT_TRUE(eventually([&] { return done == steps; })) << "all connections ring bells";
+  }
+  tower.may_go_on.count_down();
+  EXPECT_TRUE(eventually([&] { return tower.rung == steps; })) << "a bell was forgotten";
+  l->close();
+}
+
+}  // namespace
+}  // namespace afar::test
