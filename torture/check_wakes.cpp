@@ -28,6 +28,9 @@ struct actor {
 struct possession {
   span_of_time when;
   actor who;
+  std::uint64_t token = 0;
+  std::int64_t released =
+      never;  // the answer to its release came; that leaves after the end of `when`
 };
 
 // Somebody waited for the object, and came back. `besides` are others that it wanted at the same time.
@@ -42,7 +45,8 @@ void add_acquired(const life& l, std::uint16_t object, std::vector<possession>& 
   std::map<std::uint64_t, possession> open;  // by token
   for (const fact& f : l.facts) {
     if (f.object != object) continue;
-    if (f.what == act::acquired) open[f.token] = {{f.at, l.death}, {l.worker, l.number, f.thread}};
+    if (f.what == act::acquired)
+      open[f.token] = {{f.at, l.death}, {l.worker, l.number, f.thread}, f.token};
     if (f.what != act::granted && f.what != act::releasing && f.what != act::told_lost) continue;
     if (const auto at = open.find(f.token); at != open.end()) {
       at->second.when.to = f.at;
@@ -58,8 +62,15 @@ std::vector<possession> possessions(const evidence& e, std::uint16_t object,
                                     const std::vector<belief>& all) {
   std::vector<possession> out;
   for (const belief& b : all)
-    if (b.object == object) out.push_back({{b.from, b.to}, {b.worker, b.life, b.thread}});
-  for (const life& l : e.lives) add_acquired(l, object, out);
+    if (b.object == object) out.push_back({{b.from, b.to}, {b.worker, b.life, b.thread}, b.token});
+  std::map<std::uint64_t, std::int64_t> released;  // by token
+  for (const life& l : e.lives) {
+    add_acquired(l, object, out);
+    for (const fact& f : l.facts)
+      if (f.object == object && f.what == act::released) released[f.token] = f.at;
+  }
+  for (possession& p : out)
+    if (const auto at = released.find(p.token); at != released.end()) p.released = at->second;
   std::ranges::sort(out, {}, [](const possession& p) { return std::pair{p.when.from, p.when.to}; });
   return out;
 }
@@ -111,8 +122,8 @@ std::vector<span_of_time> waits_of(
 
 // By process: when somebody of it could have had the object.
 struct process_waits {
-  const life* of;
-  std::vector<span_of_time> when;
+  const life* of = nullptr;
+  std::vector<span_of_time> when = {};
 };
 
 std::vector<process_waits> waits(const evidence& e, std::uint16_t object,
@@ -129,6 +140,16 @@ std::vector<process_waits> waits(const evidence& e, std::uint16_t object,
   for (std::size_t i = 0; i < wishes.size(); ++i)
     out.push_back({&e.lives[i], waits_of(wishes[i], of_others)});
   return out;
+}
+
+// When one who had let go, but whose release was not answered yet, could not run: it may not have left yet.
+process_waits release_of(const evidence& e, const possession& last, std::int64_t until) {
+  const auto of = std::ranges::find_if(e.lives, [&](const life& l) {
+    return l.worker == last.who.worker && l.number == last.who.life;
+  });
+  const auto end = std::min(last.released, until);
+  if (of == e.lives.end() || end <= last.when.to) return {};
+  return {&*of, {{last.when.to, end}}};
 }
 
 // How much of that time one of those who waited could not run.
@@ -166,27 +187,30 @@ std::int64_t not_run(const evidence& e, std::uint16_t object, std::int64_t from,
 // the dead had is free after the last thing that was done to the run.
 void check_wakes(const evidence& e, std::uint16_t object, const std::vector<belief>& all,
                  findings& out) {
-  const auto waiting = waits(e, object, all);
+  auto waiting = waits(e, object, all);
   std::vector<span_of_time> wanted;
   for (const process_waits& p : waiting) wanted.insert(wanted.end(), p.when.begin(), p.when.end());
   wanted = merged(std::move(wanted));
-  std::optional<std::int64_t> free_at;
+  waiting.emplace_back();  // for the release that all of them wait for
+  std::optional<possession> last;
   auto w = wanted.begin();
   for (const possession& p : possessions(e, object, all)) {
     const std::int64_t got = p.when.from;
-    if (free_at && got > *free_at) {
+    if (last && got > last->when.to) {
       w = std::find_if(w, wanted.end(), [&](const span_of_time& s) { return s.to >= got; });
       if (w == wanted.end()) return;
-      const std::int64_t from = std::max(*free_at, w->from);
+      const std::int64_t from = std::max(last->when.to, w->from);
       const std::int64_t late = got - due_after(e, from, got);
+      waiting.back() = release_of(e, *last, got);
       const std::int64_t lost = late > 0 ? not_run(e, waiting, from, got) : 0;
       if (late > lost)
-        out.push_back({"nobody waits for nothing", object, got,
-                       fmt::format("free and wanted for {:.0f} ms, of which some who wanted it "
-                                   "were not run for {:.0f} ms, and {:.0f} ms late",
-                                   ms(got - from), ms(lost), ms(late - lost))});
+        out.push_back(
+            {"nobody waits for nothing", object, got,
+             fmt::format("free and wanted for {:.0f} ms, of which some who wanted it, or "
+                         "had let go of it, were not run for {:.0f} ms, and {:.0f} ms late",
+                         ms(got - from), ms(lost), ms(late - lost))});
     }
-    free_at = std::max(free_at.value_or(p.when.to), p.when.to);
+    if (!last || p.when.to >= last->when.to) last = p;
   }
 }
 

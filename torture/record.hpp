@@ -34,8 +34,9 @@ enum class act : std::uint32_t {
   saw,      // value: what it was
   passed,  // what was asked for: a latch is open, a barrier full, a permit taken, all of a multi_lock
   acquired,  // token; by the library, of a lock that a multi_lock may be about; its thread, if it is a worker's
-  stalled,  // this process, or a thread of it, could not run from `until` to `at`
-  broke     // the worker saw a promise broken; value: which, see broken_here
+  released,  // token; by the library: its release was answered, or given up
+  stalled,   // this process, or a thread of it, could not run from `until` to `at`
+  broke      // the worker saw a promise broken; value: which, see broken_here
 };
 
 // How a call that waits, and was asked, comes back.

@@ -29,11 +29,7 @@ class library_log final : public observer {
       objects_.emplace(p.objects[i].name, known{i, std::ranges::count(members, i) != 0});
   }
   void on(const afar::event& e) noexcept override {
-    using kind = afar::event::kind;
-    const act what = e.what == kind::lost        ? act::told_lost
-                     : e.what == kind::releasing ? act::releasing
-                     : e.what == kind::acquired  ? act::acquired
-                                                 : act::none;
+    const act what = act_of(e.what);
     if (what == act::none) return;
     const auto found = objects_.find(e.name);
     if (found == objects_.end() || (what == act::acquired && !found->second.member)) return;
@@ -45,6 +41,14 @@ class library_log final : public observer {
   }
 
  private:
+  static act act_of(afar::event::kind k) noexcept {
+    using kind = afar::event::kind;
+    if (k == kind::lost) return act::told_lost;
+    if (k == kind::releasing) return act::releasing;
+    if (k == kind::released || k == kind::release_failed) return act::released;
+    return k == kind::acquired ? act::acquired : act::none;
+  }
+
   struct known {
     std::uint16_t object;
     bool member;

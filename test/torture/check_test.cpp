@@ -176,6 +176,21 @@ TEST(torture_check, does_not_blame_a_lock_for_a_waiter_that_the_machine_did_not_
   EXPECT_THAT(with_stall(1, 2'510, 3'000), ElementsAre("nobody waits for nothing")) << "later";
 }
 
+TEST(torture_check, does_not_blame_a_lock_for_a_release_that_the_machine_did_not_run) {
+  const auto with_stall = [](std::int64_t from, std::int64_t to, std::int64_t answered) {
+    std::vector<life> lives{process(0, {{0, 10, 100, 20, 1}}),
+                            process(1, {{15, 2'500, 9'000, 2'600, 2}})};
+    lives[0].facts.push_back({.what = act::released, .at = answered * ms, .token = 1});
+    lives[0].facts.push_back({.what = act::stalled, .at = to * ms, .until = from * ms});
+    return rules(with(lives));
+  };
+  EXPECT_THAT(with_stall(15, 510, 520), IsEmpty()) << "its request left after that";
+  EXPECT_THAT(with_stall(15, 490, 520), ElementsAre("nobody waits for nothing")) << "2.01 s";
+  EXPECT_THAT(with_stall(15, 510, 30), ElementsAre("nobody waits for nothing"))
+      << "it was answered before";
+  EXPECT_THAT(with_stall(530, 1'030, 520), ElementsAre("nobody waits for nothing")) << "later";
+}
+
 // Two locks, and one that wants both from 15 ms to 2.6 s; the first is got by another after 2.5 s.
 std::vector<life> two_wanted_together() {
   life both = process(2, {});
