@@ -89,5 +89,59 @@ TEST(sql_lanes, keep_a_connection_for_steps_while_bells_hang) {
   l->close();
 }
 
+class standing_step final : public step {
+ public:
+  standing_step(std::latch& until, std::atomic<bool>& begun)
+      : step(boot_clock::now() + long_time), until_(until), begun_(begun) {}
+  void perform(connection&) noexcept override {
+    begun_ = true;
+    until_.wait();
+  }
+  void fail(const spi::status&) noexcept override {}
+
+ private:
+  std::latch& until_;
+  std::atomic<bool>& begun_;
+};
+
+// It fails when its time is over, for which the keeper comes.
+class late_step final : public step {
+ public:
+  late_step(std::atomic<bool>& failed, spi::time_point end) : step(end), failed_(failed) {}
+  void perform(connection&) noexcept override {}
+  void fail(const spi::status&) noexcept override { failed_ = true; }
+
+ private:
+  std::atomic<bool>& failed_;
+};
+
+// That the pause after a connection that was refused ends was forgotten when the keeper came before for something else:
+// the step waited until its time was over, although there was nothing in its way any more.
+TEST(sql_lanes, dial_again_after_a_refusal_although_the_keeper_came_in_between) {
+  bell_tower tower;
+  std::atomic<int> dialled{0};
+  const auto dial = [&](spi::time_point) -> std::unique_ptr<connection> {
+    if (dialled++ == 0) throw failure{{errc::unavailable, "too many connections"}};
+    return std::make_unique<hanging_bells>(tower);
+  };
+  const auto l = std::make_shared<lanes>(dial, 2, [] {});
+  l->start(std::make_unique<hanging_bells>(tower));
+  const crew::caller many[] = {crew::caller{crew::here()}, crew::caller{crew::here()},
+                               crew::caller{crew::here()}};
+  std::latch may_go_on{1};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> failed{false};
+  std::atomic<int> done{0};
+  l->submit(std::make_shared<standing_step>(may_go_on, begun));
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  l->submit(std::make_shared<small_step>(done, 0));
+  ASSERT_TRUE(eventually([&] { return dialled == 1; }));
+  l->submit(std::make_shared<late_step>(failed, boot_clock::now() + std::chrono::milliseconds{50}));
+  ASSERT_TRUE(eventually([&] { return failed.load(); }));
+  EXPECT_TRUE(eventually([&] { return done == 1; })) << "nobody dials again";
+  may_go_on.count_down();
+  l->close();
+}
+
 }  // namespace
 }  // namespace afar::test

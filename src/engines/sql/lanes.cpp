@@ -182,7 +182,7 @@ void lanes::put_back(group& g, std::unique_ptr<connection> on, lock_type& lock) 
     if (g.open > 1) crew_.attend_by(next_unused());
     return;
   }
-  --g.open;
+  if (--g.open == 0) g.dial_at = {};  // that pause is for more connections than the server grants
   g.lost = true;
   lock.unlock();
   on.reset();
@@ -249,6 +249,8 @@ spi::time_point lanes::attend(spi::time_point now) noexcept {
   if (!steps_.queue.empty())
     for (const lane& l : running_)
       if (l.stuck_at > now) next = std::min(next, l.stuck_at);
+  for (const group* g : {&steps_, &renewals_})
+    if (!g->queue.empty() && g->dial_at > now) next = std::min(next, g->dial_at);
   const auto unused = next_unused();
   if (unused <= now)
     crew_.call(shared_from_this());
