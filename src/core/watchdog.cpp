@@ -12,7 +12,8 @@
 namespace afar::detail {
 
 namespace {
-constexpr std::size_t portion = 128;
+// Hardly more than a hundred: a server that does one thing at a time makes others wait for a whole portion.
+constexpr std::size_t portion = 104;
 
 // Between two portions: so that those that are due together take half of the time until they are due again.
 // Three times in one pace a hold is renewed; with the shortest rest there is room for 320,000.

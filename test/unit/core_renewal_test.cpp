@@ -63,7 +63,7 @@ TEST(core, renews_very_many_holds_in_portions_with_a_rest_between_them) {
   auto holds = hold_many(s, 300);
   s.engine->host.in_doubt();
   std::size_t renewed = 0;
-  for (const std::size_t portion : {128U, 128U, 44U}) {
+  for (const std::size_t portion : {104U, 104U, 92U}) {
     auto r = s.engine->next(s.engine->renewals);
     EXPECT_EQ(r.claims, portion);
     EXPECT_EQ(s.engine->count(s.engine->renewals), 0U);
