@@ -137,6 +137,7 @@ std::vector<process_waits> waits(const evidence& e, std::uint16_t object,
         if (!of_others.contains(other)) of_others[other] = possessions(e, other, all);
   }
   std::vector<process_waits> out;
+  out.reserve(wishes.size());
   for (std::size_t i = 0; i < wishes.size(); ++i)
     out.push_back({&e.lives[i], waits_of(wishes[i], of_others)});
   return out;
