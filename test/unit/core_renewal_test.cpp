@@ -1,4 +1,4 @@
-// The core renews what is held: in few requests, in time, and not later than it must.
+// How the core renews what is held where that is much: in few requests, in portions, while answers come in.
 #include "scripted_engine.hpp"
 
 #include <gtest/gtest.h>

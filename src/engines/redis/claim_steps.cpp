@@ -80,6 +80,8 @@ class renewal_memo {
     add(a.token);
     add(static_cast<std::uint64_t>(boot_clock::now().time_since_epoch() / 1h));
   }
+  renewal_memo(const renewal_memo&) = delete;  // end_ points into it
+  renewal_memo& operator=(const renewal_memo&) = delete;
   std::string_view text() const noexcept { return {text_, end_}; }
 
  private:
