@@ -111,9 +111,10 @@ bool fault_proxy::struck() const {
   return struck_;
 }
 
-void fault_proxy::lose_answers(int times) {
+void fault_proxy::lose_answers(int times, mishap how) {
   const std::lock_guard lock{m_};
   to_lose_ = times;
+  losing_by_ = how;
 }
 
 int fault_proxy::lost() const {
@@ -124,6 +125,12 @@ int fault_proxy::lost() const {
 void fault_proxy::delay(std::chrono::milliseconds d) {
   const std::lock_guard lock{m_};
   delay_ = d;
+}
+
+void fault_proxy::narrow(std::uint32_t bytes_per_second) {
+  const std::lock_guard lock{m_};
+  rate_ = bytes_per_second;
+  wake();
 }
 
 void fault_proxy::hold(way w) {
@@ -181,8 +188,9 @@ void fault_proxy::run() {
         for (direction* d : {&l.up, &l.down}) {
           std::size_t bytes = 0;
           for (const chunk& c : d->going) bytes += c.bytes.size();
-          const bool due = !d->going.empty() && d->going.front().due <= now;
-          if (!d->going.empty() && !due) next = std::min(next, d->going.front().due);
+          const auto goes = d->going.empty() ? now : std::max(d->going.front().due, d->free_at);
+          const bool due = !d->going.empty() && goes <= now;
+          if (goes > now) next = std::min(next, goes);
           if (d->held) continue;
           if (!d->read_end && bytes < most_going) {
             fds.push_back({d->from, POLLIN, 0});
@@ -243,12 +251,15 @@ void fault_proxy::read(link& l, direction& d) {
     --said_until_hold_;
     if (said_until_hold_ == 0) l.down.held = true;
   }
-  if (&d == &l.down && to_lose_ > 0) {
+  if (d.cut_after) return;
+  d.unframed.append(bytes, static_cast<std::size_t>(n));
+  if (&d == &l.down && to_lose_ > 0 && (losing_by_ != mishap::garble || !d.raw)) {
     --to_lose_;
     ++lost_;
-    return end(l, false);
+    std::string came = std::exchange(d.unframed, {});
+    if (spoil(l, came, losing_by_)) d.going.push_back({clock::now() + delay_, std::move(came)});
+    return;
   }
-  d.unframed.append(bytes, static_cast<std::size_t>(n));
   try {
     while (!d.raw && !l.over) {
       const auto size = end_of(d.unframed, 0);
@@ -264,7 +275,6 @@ void fault_proxy::read(link& l, direction& d) {
 }
 
 void fault_proxy::take(link& l, direction& d, std::string frame) {
-  if (d.cut_after) return;
   if (&d == &l.down) return answer(l, std::move(frame));
   l.asked.push_back(frame);
   d.going.push_back({clock::now() + delay_, std::move(frame)});
@@ -285,24 +295,41 @@ void fault_proxy::answer(link& l, std::string frame) {
   }
   if (hit) {
     struck_ = true;
-    if (what_ == mishap::drop) return end(l, false);
-    if (what_ == mishap::truncate) {
-      frame.resize(frame.size() / 2);
-      l.down.cut_after = true;
-    } else {
-      std::ranges::fill(frame, '\x7f');
-    }
+    if (!spoil(l, frame, what_)) return;
   }
   l.down.going.push_back({clock::now() + delay_, std::move(frame)});
 }
 
+// Whether anything is left of it.
+bool fault_proxy::spoil(link& l, std::string& bytes, mishap how) {
+  switch (how) {
+    case mishap::drop:
+      end(l, false);
+      return false;
+    case mishap::truncate:
+      bytes.resize(bytes.size() / 2);
+      l.down.cut_after = true;
+      return true;
+    case mishap::garble:
+      std::ranges::fill(bytes, '\x7f');
+      return true;
+  }
+  return true;
+}
+
 void fault_proxy::write(link& l, direction& d) {
-  while (!d.going.empty() && d.going.front().due <= clock::now()) {
+  for (auto now = clock::now(); !d.going.empty() && std::max(d.going.front().due, d.free_at) <= now;
+       now = clock::now()) {
     std::string& bytes = d.going.front().bytes;
-    const auto n = ::send(d.to, bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    // A narrow way: what goes in 10 ms.
+    const auto most =
+        rate_ == 0 ? bytes.size() : std::min<std::size_t>(bytes.size(), rate_ / 100 + 1);
+    const auto n = ::send(d.to, bytes.data(), most, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (n < 0) return end(l, false);
+    if (rate_ != 0) d.free_at = now + n * std::chrono::nanoseconds{1'000'000'000} / rate_;
     bytes.erase(0, static_cast<std::size_t>(n));
+    if (!bytes.empty() && rate_ != 0) continue;
     if (!bytes.empty()) return;
     d.going.pop_front();
   }

@@ -41,12 +41,14 @@ class fault_proxy {
   void strike(mishap, std::vector<std::string> texts, int nth = 1);
   bool struck() const;  // the strike has happened
 
-  // What servers send next, `times` times, is lost and its connection with it: who asked cannot know
-  // whether it was done.
-  void lose_answers(int times);
+  // What servers send next, `times` times, does not arrive as it was sent: who asked cannot know whether it
+  // was done. Of protocols other than Redis's nothing is garbled, as there nonsense may be long or make sense.
+  void lose_answers(int times, mishap how = mishap::drop);
   int lost() const;  // so far
 
   void delay(std::chrono::milliseconds);  // every byte that comes from now on, both ways
+  // Of every connection, each way, from now on; 0: as fast as it comes.
+  void narrow(std::uint32_t bytes_per_second);
 
   // A black hole: what is sent that way over the connections of now is not lost, but does not arrive
   // before heal(), as on a network that is cut for a while. Connections made later are whole.
@@ -71,6 +73,7 @@ class fault_proxy {
     int to = -1;
     std::string unframed;  // the beginning of a request or an answer
     std::list<chunk> going;
+    clock::time_point free_at{};  // a narrow way is taken until then
     bool held = false;
     bool raw = false;        // not Redis's protocol
     bool read_end = false;   // nothing more comes
@@ -89,6 +92,7 @@ class fault_proxy {
   void read(link&, direction&);
   void take(link&, direction&, std::string frame);
   void answer(link&, std::string frame);
+  bool spoil(link&, std::string& bytes, mishap);
   void write(link&, direction&);
   static void end(link&, bool with_reset);
   void wake() const;
@@ -103,12 +107,14 @@ class fault_proxy {
   mutable std::mutex m_;  // guards everything below
   std::list<link> links_;
   std::chrono::milliseconds delay_{0};
+  std::uint32_t rate_ = 0;  // bytes per second; 0: any
   mishap what_ = mishap::drop;
   std::vector<std::string> texts_;
   int nth_ = 0;              // matching answers until the strike; 0: none is due
   int said_until_hold_ = 0;  // 0: no hold is due
   bool struck_ = false;
   int to_lose_ = 0;
+  mishap losing_by_ = mishap::drop;
   int lost_ = 0;
   bool closing_ = false;
 

@@ -33,6 +33,17 @@ bool hole(proxies& all, crew& workers, way w, milliseconds time) {
   return bit;
 }
 
+// Some of what one server sends next does not arrive as it was sent.
+bool lose(proxies& all, std::minstd_rand& dice, mishap how) {
+  const int times = 1 + static_cast<int>(dice() % 4);
+  auto& one = *all[dice() % all.size()];
+  const int before = one.lost();
+  one.lose_answers(times, how);
+  const bool bit = eventually(200ms, [&] { return one.lost() == before + times; });
+  one.lose_answers(0);
+  return bit || one.lost() > before;
+}
+
 }  // namespace
 
 std::vector<fault> client_faults(crew& workers, milliseconds kept_for) {
@@ -57,15 +68,11 @@ std::vector<fault> client_faults(crew& workers, milliseconds kept_for) {
 std::vector<fault> network_faults(proxies& all, crew& workers, milliseconds lease) {
   if (all.empty()) return {};
   return {{"lose answers", 4, false,
-           [&](std::minstd_rand& dice) {
-             const int times = 1 + static_cast<int>(dice() % 4);
-             auto& one = *all[dice() % all.size()];
-             const int before = one.lost();
-             one.lose_answers(times);
-             const bool bit = eventually(200ms, [&] { return one.lost() == before + times; });
-             one.lose_answers(0);
-             return bit || one.lost() > before;
-           }},
+           [&](std::minstd_rand& dice) { return lose(all, dice, mishap::drop); }},
+          {"cut answers short", 1, false,
+           [&](std::minstd_rand& dice) { return lose(all, dice, mishap::truncate); }},
+          {std::string{garbled}, 1, false,
+           [&](std::minstd_rand& dice) { return lose(all, dice, mishap::garble); }},
           {"reset connections", 1, false,
            [&](std::minstd_rand&) {
              for (auto& p : all) p->reset();
@@ -82,6 +89,14 @@ std::vector<fault> network_faults(proxies& all, crew& workers, milliseconds leas
              for (auto& p : all) p->delay(between(dice, 5ms, 50ms));
              wait(workers, between(dice, lease / 4, lease));
              for (auto& p : all) p->delay(0ms);
+             return true;
+           }},
+          {"narrow", 1, false,
+           [&, lease](std::minstd_rand& dice) {
+             const auto rate = static_cast<std::uint32_t>(2'000 + dice() % 14'000);
+             for (auto& p : all) p->narrow(rate);
+             wait(workers, between(dice, lease / 4, lease));
+             for (auto& p : all) p->narrow(0);
              return true;
            }},
           {"black hole to the server", 1, false,

@@ -24,6 +24,9 @@ struct fault {
   std::function<bool(std::minstd_rand&)> strike;
 };
 
+// The one fault of the network that only clients of Redis get: see fault_proxy::lose_answers.
+inline constexpr std::string_view garbled = "garble answers";
+
 // kill, stop: always. The others through proxies before the servers; empty: there are none.
 std::vector<fault> client_faults(crew&, std::chrono::milliseconds kept_for);
 std::vector<fault> network_faults(std::vector<std::unique_ptr<fault_proxy>>&, crew&,

@@ -44,6 +44,7 @@ constexpr std::pair<sort, int> cast[] = {{sort::mutex, 12},
 struct detour {
   std::vector<std::unique_ptr<fault_proxy>> proxies;
   std::string url;
+  bool redis = false;
 
   explicit detour(const std::string& straight, bool wanted) : url(straight) {
     static constexpr std::pair<std::string_view, std::uint16_t> usual_ports[] = {
@@ -56,6 +57,7 @@ struct detour {
     const auto* const usual =
         std::ranges::find(usual_ports, u.scheme, [](auto& p) { return p.first; });
     if (!wanted || usual == std::end(usual_ports)) return;
+    redis = u.scheme.starts_with("redis");
     std::string places;
     proxies.reserve(u.hosts.size());
     for (const auto& h : u.hosts) {
@@ -106,7 +108,7 @@ class direction {
     for (fault& f : client_faults(workers, kept_for_))
       if (f.name.starts_with("kill") ? wanted_.kill : wanted_.stop) faults.push_back(std::move(f));
     for (fault& f : network_faults(way_.proxies, workers, plan_.lease))
-      faults.push_back(std::move(f));
+      if (f.name != garbled || way_.redis) faults.push_back(std::move(f));
     const points where{plan_.folder};
     for (fault& f : faults_at(where, wanted_.points, workers, kept_for_))
       faults.push_back(std::move(f));

@@ -37,6 +37,29 @@ TEST_F(fault_proxy_test, delays_both_ways) {
   EXPECT_GE(time_of([&] { c.fetch_add(1); }), 60ms);
 }
 
+TEST_F(fault_proxy_test, lets_bytes_pass_at_the_rate_that_it_is_told) {
+  c.fetch_add(1);
+  proxy.narrow(2'000);
+  counter wordy{through, name + std::string(900, 'x')};
+  EXPECT_GE(time_of([&] { wordy.fetch_add(1); }), 450ms) << "it has to say the name";
+  proxy.narrow(0);
+  EXPECT_EQ(c.fetch_add(1), 1);
+  EXPECT_EQ(through.stats().retried, 0U) << "nothing was lost";
+}
+
+TEST_F(fault_proxy_test, cuts_short_or_garbles_what_the_server_says_next) {
+  c.fetch_add(1);
+  for (const mishap how : {mishap::truncate, mishap::garble}) {
+    const int before = proxy.lost();
+    const auto value = counter(straight, name).load();
+    proxy.lose_answers(1, how);
+    EXPECT_EQ(c.fetch_add(1), value) << "asked again, and counted once";
+    EXPECT_EQ(proxy.lost(), before + 1);
+    EXPECT_EQ(counter(straight, name).load(), value + 1);
+  }
+  EXPECT_GE(through.stats().retried, 2U);
+}
+
 TEST_F(fault_proxy_test, holds_one_way_until_healed) {
   c.fetch_add(1);
   proxy.hold(way::to_client);
