@@ -81,6 +81,11 @@ struct timers::impl {
     return true;
   }
 
+  std::size_t waiting() {
+    const std::lock_guard lock{mutex_};
+    return due_.size();
+  }
+
  private:
   void start() {
     start_own_thread("afar-timer", [this] { run(); });
@@ -146,6 +151,7 @@ timers::id timers::at(boot_clock::time_point when, function<void()> f) {
 }
 
 bool timers::cancel(id which) noexcept { return impl_->remove(which); }
+std::size_t timers::waiting() const { return impl_->waiting(); }
 
 void start_own_thread(const char* name, function<void()> body) {
   const all_signals_blocked quiet;

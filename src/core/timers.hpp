@@ -5,6 +5,7 @@
 #include <afar/boot_clock.hpp>
 #include <afar/detail/function.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 
@@ -23,6 +24,8 @@ class timers {
 
   // True: it will not run. False: it has run, is running, or was never there.
   bool cancel(id) noexcept;
+
+  std::size_t waiting() const;  // how many have yet to run
 
   timers(const timers&) = delete;
   timers& operator=(const timers&) = delete;

@@ -2,7 +2,6 @@
 
 #include "core/core.hpp"
 #include "core/hold_state.hpp"
-#include "core/timers.hpp"
 
 #include <afar/detail/fault.hpp>
 
@@ -15,11 +14,12 @@ namespace {
 // Hardly more than a hundred: a server that does one thing at a time makes others wait for a whole portion.
 constexpr std::size_t portion = 104;
 
-// Between two portions: so that those that are due together take half of the time until they are due again.
-// Three times in one pace a hold is renewed; with the shortest rest there is room for 320,000.
+// Between two portions: very many take nearly all of the time until they are due again, as others meet a server
+// that is busy with them the less often. With the shortest rest there is room for 260,000 in a pace of which
+// a third passes between two renewals; more have no rest.
 std::chrono::nanoseconds rest_after_portion(std::chrono::nanoseconds pace, std::size_t holds) {
   const auto even =
-      pace / 6 * static_cast<std::int64_t>(portion) / static_cast<std::int64_t>(holds);
+      pace / 300 * 98 * static_cast<std::int64_t>(portion) / static_cast<std::int64_t>(holds);
   return std::clamp(even, pace / 7'500, pace / 3'000);
 }
 
@@ -61,7 +61,15 @@ void watchdog::append(hold_state& h, time_point sent) {
   (hook.previous ? hook.previous->hook.next : at->first) = &h;
   (hook.next ? hook.next->hook.previous : at->last) = &h;
   ++at->count;
-  if (hook.due < armed_) arm(hook.due);
+  // With every portion that is added the first one is due earlier.
+  const auto due = at->count % portion == 0 ? at->next_due() : hook.due;
+  if (due < armed_) arm(due);
+}
+
+// When the first one is due, or goes so that the others are not late.
+watchdog::time_point watchdog::list::next_due() const {
+  const bool many = renews && lead() > pace / 20;
+  return std::max(many ? first->hook.due - lead() : first->hook.due, rests_until);
 }
 
 void watchdog::unlink(hold_state& h) noexcept {
@@ -87,10 +95,12 @@ std::vector<std::shared_ptr<hold_state>> watchdog::all() {
   return out;
 }
 
-// The timer outlives neither the client nor the process: it looks whether the core is still there.
+// The timer outlives neither the client nor the process: it looks whether the core is still there. There is one at a
+// time: every tick sets the next, so those that were not taken back would go on side by side for ever.
 void watchdog::arm(time_point t) {
+  timers::shared().cancel(timer_);
   armed_ = t;
-  timers::shared().at(t, [weak = core_.weak_from_this()] {
+  timer_ = timers::shared().at(t, [weak = core_.weak_from_this()] {
     if (const auto c = weak.lock()) c->renewals().tick(boot_clock::now());
   });
 }
@@ -108,15 +118,23 @@ void watchdog::renew_all() {
 watchdog::time_point watchdog::next_event() const {
   auto next = busy_.empty() ? time_point::max() : busy_.begin()->first;
   for (const auto& l : lists_)
-    if (l.first) next = std::min(next, std::max(l.first->hook.due, l.rests_until));
+    if (l.first) next = std::min(next, l.next_due());
   return next;
 }
 
-// What is due soon goes with this request: one tick for many holds.
+// How much earlier than they are due holds may be renewed: what is due soon goes with this request. Where they are so
+// many that they take their time, the first ones go so early that the last ones are not late.
+std::chrono::nanoseconds watchdog::list::lead() const {
+  const auto all_take = rest_after_portion(pace, std::max<std::size_t>(count, 1)) *
+                        static_cast<std::int64_t>(count / portion);
+  return std::max<std::chrono::nanoseconds>(pace / 20, all_take);
+}
+
+// One tick for many holds.
 void watchdog::take_due(list& l, time_point now, std::vector<hold_state*>& into) {
   if (now < l.rests_until) return;
   const auto soon = l.pace / 20;
-  const auto horizon = l.renews ? now + soon : now;
+  const auto horizon = l.renews ? now + l.lead() : now;
   // Who comes late (the process was stopped) has no time to lose.
   const bool may_rest = l.renews && l.first && l.first->hook.due + soon > now;
   std::size_t taken = 0;

@@ -7,6 +7,8 @@
 // map until its renewal is confirmed or its time is over.
 #pragma once
 
+#include "core/timers.hpp"
+
 #include <afar/boot_clock.hpp>
 
 #include <chrono>
@@ -48,6 +50,9 @@ class watchdog {
     hold_state* last = nullptr;
     std::size_t count = 0;
     time_point rests_until{};  // others' requests get in between
+
+    std::chrono::nanoseconds lead() const;
+    time_point next_due() const;  // of a list that is not empty
   };
   void append(hold_state&, time_point sent);
   void unlink(hold_state&) noexcept;
@@ -60,6 +65,7 @@ class watchdog {
   std::vector<list> lists_;
   busy_map busy_;
   time_point armed_ = time_point::max();
+  timers::id timer_ = 0;  // of armed_; may be over
 };
 
 }  // namespace afar::detail

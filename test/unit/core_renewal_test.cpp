@@ -1,4 +1,5 @@
 // How the core renews what is held where that is much: in few requests, in portions, while answers come in.
+#include "core/timers.hpp"
 #include "scripted_engine.hpp"
 
 #include <gtest/gtest.h>
@@ -71,6 +72,41 @@ TEST(core, renews_very_many_holds_in_portions_with_a_rest_between_them) {
     renewed += r.claims;
   }
   EXPECT_EQ(renewed, holds.size());
+  end_all(s, holds);
+}
+
+// They take minutes here, so that others hardly notice: were the first ones renewed when they are due, in 20 minutes, the
+// last ones would be late.
+TEST(core, begins_so_early_with_very_many_holds_that_the_last_are_not_late) {
+  scripted s(1h);
+  const auto start = boot_clock::now();
+  auto holds = hold_many(s, 20'000);
+  const auto granted = boot_clock::now();
+  const auto asked_at = [&](boot_clock::time_point now) {
+    s.core->renewals().tick(now);
+    std::size_t asked = 0;
+    while (s.engine->count(s.engine->renewals) > 0)
+      asked += s.engine->next(s.engine->renewals).claims;
+    return asked;
+  };
+  EXPECT_EQ(asked_at(start + 16min), 0U);
+  std::size_t asked = 0;
+  for (auto now = granted + 16min; now < start + 20min + 2s; now += 100ms) {
+    const auto more = asked_at(now);
+    EXPECT_LE(more, 104U);
+    asked += more;
+  }
+  EXPECT_EQ(asked, holds.size());
+  end_all(s, holds);
+}
+
+// Each tick sets a timer for the next one; one that came while another was set used to leave two, and so on for ever.
+TEST(core, has_one_timer_for_all_renewals_however_often_it_looks) {
+  scripted s(1h);
+  auto holds = hold_many(s, 10);
+  const auto before = detail::timers::shared().waiting();
+  for (int i = 0; i < 100; ++i) s.core->renewals().tick(boot_clock::now());
+  EXPECT_LE(detail::timers::shared().waiting(), before);
   end_all(s, holds);
 }
 
