@@ -73,6 +73,8 @@ void redis_renewals(const options&, report& out) {
   const afar::client client{server.url(), {.lease = lease}};
   const others before = call_for(client, ticks * tick, ticks);
   std::vector<afar::hold> all = acquire_all(client);
+  // The first renewal of a hold is a longer one: it is shown, and not mixed with what goes on for ever then.
+  const others at_first = call_for(client, tick, 1);
 
   const auto renewed = client.stats().renewed;
   const auto requests = server.requests();
@@ -89,8 +91,12 @@ void redis_renewals(const options&, report& out) {
            .what = "Redis, 100,000 holds, lost",
            .afar = static_cast<double>(stats.lost),
            .goal = {goal_kind::at_most, 0}});
-  out.add(compare("P6", "Redis, 100,000 holds, other calls' p99 ms, split; before the holds",
-                  meanwhile.p99, before.p99, {goal_kind::at_most, 2}));
+  row other_calls =
+      compare("P6", "Redis, 100,000 holds, other calls' p99 ms, split; before the holds",
+              meanwhile.p99, before.p99, {goal_kind::at_most, 2});
+  other_calls.note +=
+      fmt::format("; {:.2f} ms in the first tick, before these", at_first.p99.median());
+  out.add(other_calls);
 }
 
 }  // namespace bench

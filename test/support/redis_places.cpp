@@ -9,7 +9,7 @@ std::vector<std::string> least_rights(const std::string& user, const std::string
                                       const std::string& prefix) {
   std::istringstream words{
       "+hello +select +info +ping +client|kill +eval +evalsha +subscribe +unsubscribe +publish "
-      "+scan +time +type +exists +del +pexpire +pttl +persist +get +set +incrby "
+      "+scan +time +type +exists +del +pexpire +pttl +persist +get +mget +set +incrby "
       "+hget +hset +hdel +hmget +hgetall +hincrby +hexists +hlen "
       "+zadd +zscore +zrem +zremrangebyscore +zincrby +zrangebyscore +zrange"};
   std::vector<std::string> rule{"ACL",

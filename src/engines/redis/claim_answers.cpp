@@ -95,19 +95,52 @@ std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_re
 
 std::unique_ptr<request> renewing(std::span<spi::claim* const> claims, std::size_t first,
                                   std::shared_ptr<spi::renewed> each, spi::time_point by,
-                                  renewal_said instead) {
+                                  detail::function<void(spi::claim&)> renewed) {
   return make_request(
       by, [all = std::vector(claims.begin(), claims.end()), first, each = std::move(each),
-           instead = std::move(instead)](spi::status s, reply got) mutable {
+           renewed = std::move(renewed)](spi::status s, reply got) mutable {
         if (!s && got.failed()) s = failure_of(got);
         if (!s && got.items.size() != all.size()) s = odd();
         for (std::size_t i = 0; i < all.size(); ++i) {
           spi::renew_reply out;
           const auto said = got.at(i).integer().value_or(0);
-          if (!s && instead && instead(*all[i], first + i, said)) continue;
+          if (!s && said == 1 && renewed) renewed(*all[i]);
           if (said == 1) out.lease = all[i]->lease;
           if (said != 1) out.why = said < 0 ? spi::loss::evicted : spi::loss::expired;
           (*each)(first + i, s, out);
+        }
+      });
+}
+
+namespace {
+// Whether these are the numbers of some of `many`, in order.
+bool numbers_of(const reply& got, std::size_t many) {
+  std::int64_t last = 0;
+  for (const reply& r : got.items) {
+    const std::int64_t n = r.integer().value_or(0);
+    if (n <= last || n > static_cast<std::int64_t>(many)) return false;
+    last = n;
+  }
+  return got.is(reply::type::array);
+}
+}  // namespace
+
+std::unique_ptr<request> keeping(std::span<spi::claim* const> claims, std::size_t first,
+                                 std::shared_ptr<spi::renewed> each, spi::time_point by,
+                                 renew_again again) {
+  return make_request(
+      by, [all = std::vector(claims.begin(), claims.end()), first, each = std::move(each),
+           again = std::move(again)](spi::status s, reply got) mutable {
+        if (!s && got.failed()) s = failure_of(got);
+        if (!s && !numbers_of(got, all.size())) s = odd();
+        std::size_t missed = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+          if (!s && got.at(missed).integer() == static_cast<std::int64_t>(i + 1)) {
+            ++missed;
+            again(*all[i], first + i);
+          } else {
+            (*each)(first + i, s, {.lease = all[i]->lease});
+          }
         }
       });
 }

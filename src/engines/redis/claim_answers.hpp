@@ -3,6 +3,7 @@
 #pragma once
 
 #include "engines/redis/request.hpp"
+#include "engines/redis/steps.hpp"
 
 #include <afar/detail/function.hpp>
 #include <afar/spi/engine.hpp>
@@ -27,10 +28,13 @@ bool was_silent_for_too_long(const spi::claim&) noexcept;
 std::unique_ptr<request> acquiring(spi::claim&, std::string watch_key, spi::time_point by,
                                    spi::done<spi::acquire_reply>);
 std::unique_ptr<request> releasing(spi::time_point by, spi::done<spi::release_reply>);
-// `instead` (may be empty) sees what the server says of each claim; true: it has seen to the answer.
-using renewal_said = detail::function<bool(spi::claim&, std::size_t i, std::int64_t said)>;
+// `renewed` (may be empty) is told of each claim that was.
 std::unique_ptr<request> renewing(std::span<spi::claim* const>, std::size_t first,
                                   std::shared_ptr<spi::renewed> each, spi::time_point by,
-                                  renewal_said instead = {});
+                                  detail::function<void(spi::claim&)> renewed = {});
+// See keep_step.
+std::unique_ptr<request> keeping(std::span<spi::claim* const>, std::size_t first,
+                                 std::shared_ptr<spi::renewed> each, spi::time_point by,
+                                 renew_again again);
 
 }  // namespace afar::engines::redis

@@ -75,10 +75,13 @@ class key_words {
 // around it are looked after.
 class renewal_memo {
  public:
-  explicit renewal_memo(const spi::claim& a) noexcept {
+  static std::uint64_t this_hour() noexcept {
+    return static_cast<std::uint64_t>(boot_clock::now().time_since_epoch() / 1h);
+  }
+  renewal_memo(const spi::claim& a, std::uint64_t hour) noexcept {
     add(std::hash<std::string_view>{}(a.note));
     add(a.token);
-    add(static_cast<std::uint64_t>(boot_clock::now().time_since_epoch() / 1h));
+    add(hour);
   }
   renewal_memo(const renewal_memo&) = delete;  // end_ points into it
   renewal_memo& operator=(const renewal_memo&) = delete;
@@ -254,11 +257,9 @@ std::unique_ptr<request> evict_request(const spi::resource& what, const spi::own
 
 std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std::size_t first,
                                        std::shared_ptr<spi::renewed> each, spi::time_point by) {
-  auto r = renewing(claims, first, std::move(each), by,
-                    [](spi::claim& a, std::size_t, std::int64_t said) {
-                      if (said == 1 && mode_of(a) == 'x') a.place = renewal_memo{a}.text();
-                      return false;
-                    });
+  auto r = renewing(claims, first, std::move(each), by, [](spi::claim& a) {
+    if (mode_of(a) == 'x') a.place = renewal_memo{a, renewal_memo::this_hour()}.text();
+  });
   arguments to{*r, scripts::renew, 4 * claims.size(), 8 * claims.size()};
   for (const spi::claim* a : claims)
     to.add(layout::name_key(a->what.name))
@@ -280,24 +281,22 @@ std::unique_ptr<request> renew_request(std::span<spi::claim* const> claims, std:
 std::unique_ptr<request> keep_request(std::span<spi::claim* const> claims, std::size_t first,
                                       std::shared_ptr<spi::renewed> each, spi::time_point by,
                                       renew_again again) {
-  const auto unchanged = [](const spi::claim* a) {
-    return mode_of(*a) == 'x' && a->place == renewal_memo{*a}.text();
+  const auto unchanged = [hour = renewal_memo::this_hour()](const spi::claim* a) {
+    return mode_of(*a) == 'x' && a->place == renewal_memo{*a, hour}.text();
   };
   if (!std::ranges::all_of(claims, unchanged)) return nullptr;
-  auto r =
-      renewing(claims, first, std::move(each), by,
-               [again = std::move(again)](spi::claim& a, std::size_t i, std::int64_t said) mutable {
-                 if (said != 1) again(a, i);
-                 return said != 1;
-               });
-  arguments to{*r, scripts::keep, claims.size(), 2 * claims.size()};
+  const bool one_lease = std::ranges::all_of(
+      claims, [&](const spi::claim* a) { return a->lease == claims.front()->lease; });
+  auto r = keeping(claims, first, std::move(each), by, std::move(again));
+  arguments to{*r, scripts::keep, claims.size(), claims.size() + (one_lease ? 1 : claims.size())};
   for (const spi::claim* a : claims) to.add(layout::name_key(a->what.name));
-  char owner[spi::owner_id::longest_text + 1];
   for (const spi::claim* a : claims) {
+    char owner[spi::owner_id::longest_text + 1];
     char* const end = a->owner.print(owner);
     *end = ' ';
-    to.add({owner, end + 1}).add(a->lease);
+    to.add({owner, end + 1});
   }
+  for (const spi::claim* a : claims.first(one_lease ? 1 : claims.size())) to.add(a->lease);
   return r;
 }
 
