@@ -26,7 +26,7 @@ void claim_op::refused_before(std::uint64_t token) noexcept {
 wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
   wait_machine::limits l;
   l.waits = by.waits;
-  l.deadline = by.waits ? by.at : boot_clock::now() + c.about().try_time;
+  l.deadline = by.waits ? by.at : std::min(by.at, boot_clock::now() + c.about().try_time);
   l.poll = c.about().poll;
   l.patience = c.options().patience;
   // A step that is made on the waiting thread must not keep it from hearing a stop token.

@@ -125,13 +125,12 @@ void core::try_first(const claim_request& r, bool blocks, first_try& t) {
   if (!t.asked) return;
   if (lines_up) t.state->stand_for_line();
   t.sent = boot_clock::now();
-  const auto deadline = r.by.waits ? r.by.at : spi::time_point::max();
   // Short where the step is made on this thread. A failure is repeated by the operation.
-  const auto by = std::min(deadline, t.sent + (at_once ? about().try_time : settings_.patience));
+  const auto by = std::min(r.by.at, t.sent + (at_once ? about().try_time : settings_.patience));
   counters::up(counters_.steps);
   if (observed()) tell({.what = event::kind::asking, .name = r.line->name(), .at = t.sent});
   t.state->ask_first(t.question, by);
-  const auto until = std::min(deadline, t.sent + soon);
+  const auto until = std::min(r.by.at, t.sent + soon);
   while (!t.question.ready()) {
     engine_->drive(t.question, until);
     if (!t.question.ready() && boot_clock::now() >= until) return;

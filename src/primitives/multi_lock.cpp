@@ -26,6 +26,8 @@ auto key(const part& p) {
   return std::tuple{std::string_view{p->owner().options().url}, what.kind, what.name};
 }
 
+bool passed(const deadline& by) { return by.waits && boot_clock::now() >= by.at; }
+
 // Tries of all parts at once. None waits in line; the stop ends those that are under way.
 class tries {
  public:
@@ -33,7 +35,8 @@ class tries {
       : on_stop_(std::move(stop), [this] { give_up_.request_stop(); }) {
     for (const part& p : parts) {
       failed_ = p->may_lock(deadline::no_wait());
-      if (!failed_) launch(p);
+      if (!failed_ && !replies_.empty() && passed(by)) failed_ = errc::timed_out;
+      if (!failed_) launch(p, by);
       if (failed_) break;
     }
     collect(by);
@@ -55,8 +58,8 @@ class tries {
     spi::status status;
     hold_ptr hold;
   };
-  void launch(const part& p) {
-    wish w{.by = deadline::no_wait(), .options = {.stop = give_up_.get_token()}};
+  void launch(const part& p, const deadline& by) {
+    wish w{.by = deadline::no_wait(by.at), .options = {.stop = give_up_.get_token()}};
     const auto reply = std::make_shared<answer<outcome>>(p->owner());
     p->owner().start_acquire(p->request(std::move(w)), [reply](spi::status s, hold_ptr h) {
       reply->give({std::move(s), std::move(h)});
@@ -67,9 +70,8 @@ class tries {
 
   void collect(const deadline& by) {
     if (failed_) give_up_.request_stop();
-    const auto until = by.waits ? by.at : spi::time_point::max();
     for (const auto& reply : replies_) {
-      if (!reply->wait_until(until)) {
+      if (!reply->wait_until(by.at)) {
         if (!failed_) failed_ = errc::timed_out;
         give_up_.request_stop();
         reply->wait_until(spi::time_point::max());
@@ -106,7 +108,10 @@ class multi_body {
       return {};
     }
     all.undo();
-    if (all.failed().code != errc::timed_out || !by.waits) return all.failed();
+    // Also an engine that does not answer is waited for; but with no time left it would take another grace.
+    const bool in_vain =
+        all.failed().code != errc::timed_out && all.failed().code != errc::unavailable;
+    if (in_vain || !by.waits || passed(by)) return all.failed();
     return lock_in_order(by, stop);
   }
 

@@ -80,7 +80,8 @@ TEST_F(deadline, is_kept_by_every_timed_call) {
   expect_in_time("multi_lock", [&](auto d) {
     mutex one{locks, "x"};
     mutex two{locks, "y"};
-    return multi_lock{one, two}.try_lock_for(d);
+    mutex three{locks, "z"};
+    return multi_lock{one, two, three}.try_lock_for(d);
   });
   expect_in_time("latch", [&](auto d) { return latch{locks, "x", 1}.wait_for(d); });
   expect_in_time("counting_semaphore",
@@ -121,6 +122,21 @@ TEST_F(deadline, of_waits_without_a_limit_is_the_clients_patience) {
   expect_all_goes_on();
   impatient.close();  // ends those that have not ended by themselves
   for (auto& end : ends) EXPECT_EQ(end.get(), errc::unavailable);
+}
+
+// It tries all of its locks first, and took the failure of a try for the last word.
+TEST_F(deadline, multi_lock_waits_for_a_process_that_stands_still_for_a_while) {
+  mutex one{locks, "x"};
+  mutex two{locks, "y"};
+  multi_lock both{one, two};
+  auto locked = start([&] { return thrown_by([&] { both.lock(); }); });
+  EXPECT_EQ(locked.wait_for(300ms), std::future_status::timeout);
+  blocker.resume();
+  EXPECT_TRUE(blocker.receive_grant());
+  EXPECT_EQ(blocker.ask("release"), "0");
+  EXPECT_FALSE(locked.get());
+  EXPECT_TRUE(both.valid());
+  both.unlock();
 }
 
 TEST_F(deadline, error_names_the_process_that_is_in_the_way) {

@@ -13,7 +13,11 @@ struct deadline {
   bool waits = true;
 
   static constexpr deadline forever() noexcept { return {}; }
-  static constexpr deadline no_wait() noexcept { return {boot_clock::time_point::min(), false}; }
+  // A refusal is the answer. `latest` is for an engine that does not answer.
+  static constexpr deadline no_wait(
+      boot_clock::time_point latest = boot_clock::time_point::max()) noexcept {
+    return {latest, false};
+  }
 
   template <class Rep, class Period>
   static deadline after(const std::chrono::duration<Rep, Period>& d) noexcept {
@@ -26,7 +30,7 @@ struct deadline {
     return {now + std::chrono::ceil<nanoseconds>(d), true};
   }
 
-  bool infinite() const noexcept { return at == boot_clock::time_point::max(); }
+  bool infinite() const noexcept { return waits && at == boot_clock::time_point::max(); }
 };
 
 // Runs attempt(deadline) until it succeeds or `t` has passed on its own clock: a clock that is
