@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <mutex>
+#include <string>
 #include <utility>
 
 namespace afar::engines::quorum {
@@ -21,11 +23,22 @@ spi::milliseconds vote_time(spi::milliseconds lease) {
 // How much faster a voter's clock may run than ours.
 spi::milliseconds drift(spi::milliseconds lease) { return lease / 100 + 2ms; }
 
+// After a split vote: others want it at the same time, so who comes back first must be left to chance. For longer where the
+// vote takes long, and each time that it was split again: the more there are, the rarer must their votes be that one of
+// them is alone for the time of a vote.
+spi::milliseconds pause_after_split(boot_clock::duration vote, int splits) {
+  constexpr spi::milliseconds longest = 250ms;
+  const auto once =
+      std::max<spi::milliseconds>(40ms, std::chrono::ceil<spi::milliseconds>(2 * vote));
+  const auto most = std::min(once * (1 << std::clamp(splits, 0, 3)), longest);
+  return detail::random_between<spi::milliseconds>(5ms, std::max(most, 40ms));
+}
+
 class acquisition : public std::enable_shared_from_this<acquisition> {
  public:
-  acquisition(voters_ptr who, const spi::claim& a, spi::time_point by,
-              spi::done<spi::acquire_reply> done)
+  acquisition(voters_ptr who, spi::claim& a, spi::time_point by, spi::done<spi::acquire_reply> done)
       : who_(std::move(who)),
+        claim_(a),
         begun_(boot_clock::now()),
         lease_(a.lease),
         token_before_(a.token),
@@ -148,7 +161,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
   }
 
   // What the claimant is told; m_ held.
-  spi::status summary(spi::acquire_reply& refused) const {
+  spi::status summary(spi::acquire_reply& refused) {
     std::vector<spi::status> failures;
     std::vector<spi::milliseconds> waits;
     std::size_t gone = 0;
@@ -169,9 +182,11 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
     if (converts() && gone > who_->size() - needed_) return {};
     refused.why = spi::loss::none;
     if (failures.size() > who_->size() - needed_) return worst(failures, who_->size());
-    // Others want it at the same time: who comes back first must be left to chance.
+    const int splits = std::atoi(claim_.place.c_str());
+    claim_.place.clear();
     if (split || waits.empty()) {
-      refused.retry_after = detail::random_between<spi::milliseconds>(5ms, 40ms);
+      refused.retry_after = pause_after_split(boot_clock::now() - begun_, splits);
+      claim_.place = std::to_string(splits + 1);
       return {};
     }
     std::ranges::sort(waits);
@@ -206,6 +221,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
   }
 
   const voters_ptr who_;
+  spi::claim& claim_;  // its place: how often in a row the vote was split
   const spi::time_point begun_;
   const spi::milliseconds lease_;
   const std::uint64_t token_before_;
@@ -241,7 +257,7 @@ spi::status worst(const std::vector<spi::status>& failures, std::size_t of) {
               " servers answer; another: " + failures.front().detail.str()};
 }
 
-void acquire(voters_ptr who, const spi::claim& a, spi::time_point by,
+void acquire(voters_ptr who, spi::claim& a, spi::time_point by,
              spi::done<spi::acquire_reply> done) {
   std::make_shared<acquisition>(std::move(who), a, by, std::move(done))->start();
 }

@@ -31,6 +31,7 @@ class ballot {
   explicit ballot(const spi::claim& of) : claim(of), name_(of.what.name), note_(of.note) {
     claim.what.name = name_;
     claim.note = note_;
+    claim.place.clear();  // ours, not the voter's
     claim.queue = false;
     claim.handoffs = 0;
   }
