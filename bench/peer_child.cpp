@@ -16,7 +16,9 @@
 #include <asio/detached.hpp>
 #include <asio/io_context.hpp>
 #include <asio/use_awaitable.hpp>
+#include <barrier>
 #include <chrono>
+#include <cstddef>
 #include <deque>
 #include <memory>
 #include <sstream>
@@ -74,10 +76,21 @@ asio::awaitable<void> visit(const afar::mutex& m, waits& mine, std::int64_t end)
 class worker_crowd {
  public:
   worker_crowd(const order& o, std::string how)
-      : how_(std::move(how)), client_(o.url, {.lease = std::chrono::milliseconds(o.lease)}) {
+      : how_(std::move(how)),
+        client_(o.url, {.lease = std::chrono::milliseconds(o.lease)}),
+        begin_(static_cast<std::ptrdiff_t>(o.workers) + 1),
+        end_(static_cast<std::ptrdiff_t>(o.workers) + 1) {
     for (std::size_t i = 0; i < o.workers; ++i)
       mutexes_.emplace_back(client_, fmt::format("orders/{}", i % o.names));
+    if (how_ == "coroutines") return;
+    for (std::size_t i = 0; i < o.workers; ++i) threads_.emplace_back([this, i] { serve(i); });
   }
+  ~worker_crowd() {
+    parts_ = nullptr;
+    if (!threads_.empty()) begin_.arrive_and_wait();
+  }
+  worker_crowd(const worker_crowd&) = delete;
+  worker_crowd& operator=(const worker_crowd&) = delete;
 
   std::vector<waits> run(std::int64_t end) {
     std::vector<waits> parts(mutexes_.size());
@@ -90,12 +103,20 @@ class worker_crowd {
   }
 
  private:
+  // The threads stay between the measurements, as those of a pool do.
   void run_threads(std::vector<waits>& parts, std::int64_t end) {
-    std::vector<std::thread> threads;
-    threads.reserve(parts.size());
-    for (std::size_t i = 0; i < parts.size(); ++i)
-      threads.emplace_back([&, i] { parts[i] = work(mutexes_[i], how_ == "awaited", end); });
-    for (std::thread& t : threads) t.join();
+    parts_ = &parts;
+    end_time_ = end;
+    begin_.arrive_and_wait();
+    end_.arrive_and_wait();
+  }
+  void serve(std::size_t i) {
+    for (;;) {
+      begin_.arrive_and_wait();
+      if (!parts_) return;
+      (*parts_)[i] = work(mutexes_[i], how_ == "awaited", end_time_);
+      end_.arrive_and_wait();
+    }
   }
   void run_coroutines(std::vector<waits>& parts, std::int64_t end) {
     asio::io_context loop{1};
@@ -107,6 +128,11 @@ class worker_crowd {
   const std::string how_;
   afar::client client_;
   std::deque<afar::mutex> mutexes_;
+  std::barrier<> begin_;
+  std::barrier<> end_;
+  std::vector<waits>* parts_ = nullptr;  // null when it begins: no more work
+  std::int64_t end_time_ = 0;
+  std::vector<std::jthread> threads_;
 };
 
 }  // namespace

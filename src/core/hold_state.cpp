@@ -51,6 +51,7 @@ spi::claim& hold_state::ready_to_ask() noexcept {
 
 void hold_state::ask_first(first_question& q, time_point by) {
   asked_first_ = &q;  // nobody else knows of it yet
+  q.wait_at(asker_);
   core_->engine().acquire(ready_to_ask(), by,
                           [self = shared_from_this()](spi::status s, spi::acquire_reply r) {
                             self->first_answered(std::move(s), std::move(r));
@@ -59,15 +60,16 @@ void hold_state::ask_first(first_question& q, time_point by) {
 
 void hold_state::first_answered(spi::status s, spi::acquire_reply r) {
   std::shared_ptr<claim_op> op;
+  bool sleeps = false;
   {
     const std::lock_guard lock(m_);
     op = std::move(passed_on_to_);
-    if (!op) {
-      if (asked_first_->answer(std::move(s), std::move(r))) core_->engine().nudge();
-      return;
-    }
+    if (!op) sleeps = asked_first_->answer(std::move(s), std::move(r));
   }
-  op->replied(std::move(s), std::move(r));
+  if (op) return op->replied(std::move(s), std::move(r));
+  if (!sleeps) return;
+  asker_.notify();  // not the question's: that may be over already
+  core_->engine().nudge();
 }
 
 bool hold_state::pass_on(const std::shared_ptr<claim_op>& op) {

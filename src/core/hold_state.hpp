@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/local_line.hpp"
+#include "core/parker.hpp"
 #include "core/settings.hpp"
 #include "core/sync_wait.hpp"
 #include "core/watchdog.hpp"
@@ -131,6 +132,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::atomic<milliseconds::rep> pace_;
   std::atomic<loss_reason> why_{loss_reason::none};
 
+  parker asker_;  // where the first question is waited for
   mutable std::mutex m_;
   first_question* asked_first_ = nullptr;
   std::shared_ptr<claim_op> passed_on_to_;

@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
+#include <thread>
 
 namespace {
 
@@ -99,6 +101,26 @@ TEST(core_first_question, is_answered_once_however_late_the_answer_comes) {
     ASSERT_EQ(s.engine->count(s.engine->acquires), 0U) << "asked again in round " << i;
   }
   EXPECT_GT(granted, 0);
+}
+
+// Else the caller would be woken only to sleep again until the lock is free, and who answers many
+// would be interrupted twice for each of them.
+TEST(core_first_question, wakes_its_caller_with_no_lock_held) {
+  scripted s;
+  std::atomic<bool> back{false};
+  s.engine->on_nudge = [&] { EXPECT_TRUE(eventually([&] { return back.load(); })); };
+  hold_ptr got;
+  std::jthread caller{[&] {
+    spi::status status;
+    got = s.core->acquire(s.request({}), status);
+    back = true;
+  }};
+  s.engine->next(s.engine->acquires).done({}, {.granted = true, .token = 3});
+  caller.join();
+  ASSERT_NE(got, nullptr);
+  EXPECT_EQ(got->token(), 3U);
+  s.engine->on_nudge = nullptr;
+  end_and_wait(s, got);
 }
 
 // The caller leaves at once, and takes the question with it.

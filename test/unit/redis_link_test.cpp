@@ -5,8 +5,10 @@
 #include <afar/leased_semaphore.hpp>
 #include <afar/spi/own_thread.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <future>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -103,6 +105,60 @@ TEST_F(redis_link, carries_the_steps_of_many_threads) {
     });
   for (auto& t : all) t.join();
   EXPECT_EQ(change(*engine, add(0, name)).reply.value, threads * steps);
+}
+
+// As one of the core's, but it tells when it sleeps.
+class seen_waiter final : public spi::waiter {
+ public:
+  bool ready() const noexcept override { return ready_; }
+  void park_until(spi::time_point) noexcept override {
+    asleep_since = ++moment;
+    notified_.wait(false);
+    asleep_since = 0;
+  }
+  void notify() noexcept override {
+    notified_ = true;
+    notified_.notify_all();
+  }
+  bool notified() const noexcept { return notified_; }
+  void answer() noexcept { ready_ = true; }
+
+  std::atomic<int> asleep_since{0};  // 0: it does not sleep
+
+ private:
+  inline static std::atomic<int> moment{0};
+  std::atomic<bool> ready_{false};
+  std::atomic<bool> notified_{false};
+};
+
+// Who was answered together with the reader is on his way, and may not be back for long.
+TEST_F(redis_link, is_read_by_one_who_still_waits_when_the_reader_leaves) {
+  EXPECT_EQ(add_one(), 1);
+  const auto until = boot_clock::now() + 1h;
+  std::vector<std::unique_ptr<seen_waiter>> all;
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 3; ++i) {
+    auto& w = *all.emplace_back(std::make_unique<seen_waiter>());
+    threads.emplace_back([&, this] {
+      do {
+        engine->drive(w, until);
+      } while (!w.ready());
+    });
+  }
+  const auto sorted = [&] {
+    std::ranges::sort(all, {}, [](const auto& w) { return w->asleep_since.load(); });
+    return all[0]->asleep_since == 0 && all[1]->asleep_since != 0;
+  };
+  EXPECT_TRUE(eventually(sorted));  // one reads, two sleep
+  all[1]->answer();
+  all[0]->answer();
+  engine->nudge();
+  EXPECT_TRUE(eventually([&] { return all[2]->notified(); }));
+  for (const auto& w : all) {
+    w->answer();
+    w->notify();
+  }
+  engine->nudge();
 }
 
 // Else a client that ends in a completion would hold up all others of the process.

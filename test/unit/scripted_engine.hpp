@@ -85,6 +85,9 @@ class scripted_engine : public spi::engine {
              spi::done<spi::release_reply> d) override {
     d(errc::unsupported, {});
   }
+  void nudge() noexcept override {
+    if (on_nudge) on_nudge();
+  }
   void close() noexcept override {}
 
   // Waits until the engine is asked and takes the oldest question.
@@ -122,6 +125,7 @@ class scripted_engine : public spi::engine {
   std::vector<spi::op_id> change_ids;
   std::atomic<int> watched{0};
   std::atomic<bool> watches_by_hand{false};
+  std::function<void()> on_nudge;
   std::deque<call<spi::watch_reply>> watches;
 };
 

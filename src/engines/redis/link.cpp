@@ -264,11 +264,13 @@ void link::lead(spi::waiter& w, spi::time_point until, beside* too, lock& l) noe
   leave(l);
 }
 
-// Somebody who waits goes on; if nobody does, the engine's thread reads what is still to come.
+// Somebody who still waits goes on; if nobody does, the engine's thread reads what is still to come. Who
+// has been answered is on his way already, and may not come back for long.
 void link::leave(lock&) noexcept {
   reader_ = reader::nobody;
-  if (!parked_.empty())
-    parked_.front()->notify();
+  const auto next = std::ranges::find_if_not(parked_, &spi::waiter::ready);
+  if (next != parked_.end())
+    (*next)->notify();
   else if (!sent_.empty())
     arm();
 }
