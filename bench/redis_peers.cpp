@@ -177,7 +177,7 @@ const bout* best_of(const field& in, Fits fits) {
 
 void tell_best(const setting& how, const field& in, report& out) {
   const auto tell = [&](const char* id, const char* workers, const char* among, const bout* b,
-                        const series bout::*afar) {
+                        const series bout::* afar) {
     if (b)
       out.add(compare(id,
                       fmt::format("{}, pairs/s; afar's {}, the best {}: {}", how.text, workers,
