@@ -1,5 +1,7 @@
 #include "picture.hpp"
 
+#include "torture/markup.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,18 +26,7 @@ constexpr std::string_view bad = "#b3322c";
 constexpr std::string_view ours = "#2a5fa8";
 constexpr std::string_view theirs = "#8a8f98";
 
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
-  }
-  return out;
-}
+using afar::torture::escaped;
 
 class drawing {
  public:

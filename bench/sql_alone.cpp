@@ -2,6 +2,7 @@
 // the client library alone; and how fast it is handed on, beside the database's own notice.
 #include "clock.hpp"
 #include "contender.hpp"
+#include "counts.hpp"
 #include "place.hpp"
 #include "raw_sql.hpp"
 #include "rows.hpp"
@@ -115,6 +116,16 @@ void pairs(const options& o, const std::string& id, const std::string& what, goa
                   crowded));
 }
 
+// On a disk it would be the same, and take long.
+void counts(const std::string& id, const std::string& what, const sql_server& s, report& out) {
+  const pinned here{pick_cores().first};
+  const syscall_counter calls;  // before the client's threads start
+  const afar::client client{s.url()};
+  afar_pairs unlocked{"afar", client, "counted/unlock"};
+  tell_counts({id, what + ", 1 connection, unlock()", s.url(), "unlock", [&] { unlocked.pair(); }},
+              calls, out);
+}
+
 // As client_hand_off, with the row and PostgreSQL's notice alone.
 double raw_hand_off(const sql_server& s, int count) {
   const auto from = raw_on(s, "hand-off/raw");
@@ -180,6 +191,7 @@ void measure(const options& o, const std::string& id, const std::string& name, d
         {goal_kind::at_least, id == "P14" ? 0.85 : 0.90}, *start_server(what, storage::disk), out);
   const auto fast = start_server(what, storage::memory);
   pairs(o, id, name + " in memory", {}, {}, *fast, out);
+  counts(id, name + " in memory", *fast, out);
   handed_on(o, id, name + " in memory", *fast, out);
 }
 

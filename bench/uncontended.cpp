@@ -2,9 +2,9 @@
 // machine's primitives cost. All on one core, in slices of 50 ms that take turns.
 #include "clock.hpp"
 #include "contender.hpp"
+#include "counts.hpp"
 #include "place.hpp"
 #include "rows.hpp"
-#include "tally.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -36,21 +36,6 @@ void run_round(std::vector<entry>& all, nanoseconds time, std::mt19937& random) 
 
 const entry& find(const std::vector<entry>& all, const contender* who) {
   return *std::find_if(all.begin(), all.end(), [&](const entry& e) { return e.who.get() == who; });
-}
-
-void count_costs(contender& embedded, const syscall_counter& calls, report& out) {
-  constexpr int pairs = 2'000;
-  const auto heap = allocations();
-  const auto before = calls.count();
-  for (int i = 0; i < pairs; ++i) embedded.pair();
-  const auto after = calls.count();
-  out.add({.id = "P8 heap",
-           .what = "embedded, operator new per pair",
-           .afar = static_cast<double>(allocations() - heap) / pairs});
-  if (before && after)
-    out.add({.id = "P8 calls",
-             .what = "embedded, system calls per pair",
-             .afar = static_cast<double>(*after - *before) / pairs});
 }
 
 }  // namespace
@@ -88,7 +73,8 @@ void uncontended(const options& o, report& out) {
   against("P8 ofd", ofd, {});
   against("P8 sqlite", sqlite, {});
   against("P8 core", core, {});
-  count_costs(*ours, calls, out);
+  tell_counts({"P8", "embedded, 1 process", folder.url(), "unlock", [&] { ours->pair(); }}, calls,
+              out);
 }
 
 }  // namespace bench

@@ -1,6 +1,7 @@
 // P11 to P13: locks on ZooKeeper beside Curator's InterProcessMutex, kazoo's Lock and libzookeeper itself. The
 // server has a core, the clients, afar's and the others', share the other one.
 #include "clock.hpp"
+#include "counts.hpp"
 #include "crowd.hpp"
 #include "peers.hpp"
 #include "place.hpp"
@@ -35,6 +36,7 @@ struct scene {
 
   afar::test::zookeeper_server server;
   pinned here;
+  syscall_counter calls;  // neither the server's nor those of others that are started later
   afar::client client{server.url()};
 };
 
@@ -88,8 +90,11 @@ class rivals {
 
 void zookeeper_one_thread(const options& o, report& out) {
   scene s{pick_cores()};
-  rivals others{s, "P11", 1, 1, out};
   afar::mutex m{s.client, "one"};
+  tell_counts({"P11", "ZooKeeper, 1 thread, unlock()", s.server.url(), "unlock",
+               [&] { m.lock(), m.unlock(); }},
+              s.calls, out);
+  rivals others{s, "P11", 1, 1, out};
   turns all;
   const series& mine =
       all.add([&](nanoseconds t) { return rate(t, [&] { m.lock(), m.unlock(); }, 1); });

@@ -1,3 +1,4 @@
+#include "torture/markup.hpp"
 #include "torture/operations.hpp"
 #include "torture/report.hpp"
 
@@ -8,19 +9,6 @@
 
 namespace afar::torture {
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else
-      out += c;
-  }
-  return out;
-}
 
 // Where to look, in nanoseconds.
 struct window {

@@ -7,9 +7,9 @@ namespace afar::detail {
 claim_op::claim_op(std::shared_ptr<core> c, const wait_machine::limits& l, claim_request r,
                    hold_ptr state, std::optional<spi::time_point> asked_at, core::acquired done)
     : wait_op(std::move(c), l, std::move(r.stop)),
-      line_(std::move(r.line)),
-      lines_up_(line_->lines_up(r.mode)),
-      waits_(r.by.waits),
+      request_(std::move(r)),
+      lines_up_(line().lines_up(request_.mode)),
+      waits_(request_.by.waits),
       state_(std::move(state)),
       done_(std::move(done)),
       sent_(asked_at.value_or(spi::time_point{})),
@@ -36,16 +36,16 @@ wait_machine::limits claim_op::limits_of(const core& c, const deadline& by) {
 
 void claim_op::attempt(spi::time_point by) {
   if (lines_up_) {
-    const auto place = line_->enter(std::static_pointer_cast<claim_op>(shared_from_this()));
+    const auto place = line().enter(shared());
     behind_release_ = place == local_line::place::held_up;
-    if (place == local_line::place::held_up && !state_->claim().queue) {
+    if (place == local_line::place::held_up && !waits_) {
       // "Busy" would be wrong: what is in the way is our own lock, already given up.
       held_up_ = by;
       return;
     }
     if (place != local_line::place::mine) {
       count_wait();
-      return answered({}, {});
+      return answered({}, {.wake_is_sure = true});  // turn_came()
     }
   }
   if (handed_) {
@@ -54,6 +54,8 @@ void claim_op::attempt(spi::time_point by) {
     granted_ = true;
     return answered({}, {.done = true});
   }
+  if (!state_)
+    state_ = std::make_shared<hold_state>(owner().shared_from_this(), request_, *request_.lease);
   if (lines_up_) state_->stand_for_line();
   ask_engine(by);
 }
@@ -69,11 +71,12 @@ void claim_op::ask_engine(spi::time_point by) {
   sent_ = boot_clock::now();
   counters::up(owner().stats().steps);
   if (!std::exchange(asked_, true) && owner().observed())
-    owner().tell({.what = afar::event::kind::asking, .name = line_->name(), .at = sent_});
+    owner().tell({.what = afar::event::kind::asking, .name = line().name(), .at = sent_});
   owner().engine().acquire(
       state_->ready_to_ask(), by,
-      [self = std::static_pointer_cast<claim_op>(shared_from_this())](
-          spi::status s, spi::acquire_reply r) { self->replied(std::move(s), std::move(r)); });
+      [self = shared()](spi::status s, spi::acquire_reply r) {
+        self->replied(std::move(s), std::move(r));
+      });
 }
 
 void claim_op::replied(spi::status s, spi::acquire_reply r) {
@@ -82,7 +85,7 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
     return answered(std::move(s), {});
   }
   if (!r.granted) {
-    left_behind_ = state_->claim().queue;
+    left_behind_ = waits_;
     refused_before(r.token);
     return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
   }
@@ -114,18 +117,18 @@ void claim_op::before_watch() {
 
 // When the wait begins, not when it ends: who looks at the statistics wants to see it.
 void claim_op::count_wait() noexcept {
-  if (state_->claim().queue && !std::exchange(waited_, true)) counters::up(owner().stats().waited);
+  if (waits_ && !std::exchange(waited_, true)) counters::up(owner().stats().waited);
 }
 
 void claim_op::withdraw() {
-  if (lines_up_ && line_->remove(this)) return withdrawn();
+  if (lines_up_ && line().remove(*this)) return withdrawn();
   // It stands for the line, perhaps since a moment ago.
   if (handed_) {
     state_ = std::move(handed_);
     left_behind_ = true;
   }
   if (!left_behind_) {
-    if (lines_up_) line_->leave();
+    if (lines_up_) line().leave();
     return withdrawn();
   }
   state_->end([self = shared_from_this(), this](const spi::status&) { withdrawn(); });
@@ -139,11 +142,11 @@ void claim_op::report(const spi::status& s) {
   if (owner().observed()) {
     const auto now = boot_clock::now();
     owner().tell({.what = s ? afar::event::kind::refused : afar::event::kind::acquired,
-                  .name = line_->name(),
+                  .name = line().name(),
                   .token = s ? 0 : state_->token(),
                   .at = now,
                   .waited = now - began_,
-                  .lease = state_->lease(),
+                  .lease = *request_.lease,
                   .code = s.code});
   }
   if (!s) {

@@ -10,9 +10,14 @@ namespace afar::detail {
 
 class claim_op final : public wait_op {
  public:
-  // asked_at: the caller stands for the line already, and has asked the engine then.
-  claim_op(std::shared_ptr<core>, const wait_machine::limits&, claim_request, hold_ptr,
+  // asked_at: the caller stands for the line already, and has asked the engine then, for `state`;
+  // else there is none yet.
+  claim_op(std::shared_ptr<core>, const wait_machine::limits&, claim_request, hold_ptr state,
            std::optional<spi::time_point> asked_at, core::acquired done);
+
+  std::shared_ptr<claim_op> shared() {
+    return std::static_pointer_cast<claim_op>(shared_from_this());
+  }
 
   // The answer to what was asked, if it came before the operation began: no. The newest token so far.
   void refused_before(std::uint64_t token) noexcept;
@@ -27,13 +32,20 @@ class claim_op final : public wait_op {
     handed_ = std::move(handed);
   }
 
+  struct neighbours {
+    bool lined = false;
+    claim_op* previous = nullptr;
+    std::shared_ptr<claim_op> next = {};
+  };
+  neighbours in_line;  // guarded by the line
+
   // After the turn was given, or given to another, without the line's mutex.
   void turn_came() { resume_soon(); }
 
   bool waits() const noexcept { return waits_; }  // false: a try
 
   // Would a hold of another request of this client do as well?
-  bool would_take(const hold_state& other) const noexcept { return state_->like(other); }
+  bool would_take(const hold_state& other) const noexcept { return other.like(request_); }
 
   // With what limits a request waits on this engine.
   static wait_machine::limits limits_of(const core&, const deadline&);
@@ -54,9 +66,12 @@ class claim_op final : public wait_op {
   void ask_engine(spi::time_point by);
   void count_wait() noexcept;
 
-  const std::shared_ptr<local_line> line_;
+  local_line& line() const noexcept { return *request_.line; }
+
+  const claim_request request_;
   const bool lines_up_;
   const bool waits_;
+  // Null until the engine is asked: most of a long line are handed the hold of another.
   hold_ptr state_;
   core::acquired done_;
   const spi::time_point began_ = boot_clock::now();

@@ -8,6 +8,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -19,6 +20,10 @@ namespace {
 
 // For so long a caller waits for its first answer with no operation: it hears nothing else meanwhile.
 constexpr auto soon = 50ms;
+
+// So many lines that nobody uses any more may be remembered, or as many as are in use: to look
+// through them costs every new one the same, and a few stay in the cache.
+constexpr std::size_t few_lines = 64;
 
 }  // namespace
 
@@ -74,8 +79,10 @@ std::shared_ptr<local_line> core::line(spi::kind k, const std::string& name) {
   if (!found) {
     found = std::make_shared<local_line>(k, settings_.prefix + name, settings_.prefix.size());
     known = found;
-    if (lines_.size() % 1'024 == 0)
+    if (lines_.size() >= sweep_lines_at_) {
       std::erase_if(lines_, [](auto& l) { return l.second.expired(); });
+      sweep_lines_at_ = std::max(few_lines, 2 * lines_.size());
+    }
   }
   return found;
 }
@@ -121,8 +128,8 @@ void core::try_first(const claim_request& r, bool blocks, first_try& t) {
     t.refused = true;  // a hold of this very client is in the way
     return;
   }
-  t.state = std::make_shared<hold_state>(shared_from_this(), r, *r.lease);
   if (!t.asked) return;
+  t.state = std::make_shared<hold_state>(shared_from_this(), r, *r.lease);
   if (lines_up) t.state->stand_for_line();
   t.sent = boot_clock::now();
   // Short where the step is made on this thread. A failure is repeated by the operation.

@@ -164,6 +164,7 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
 
   std::mutex lines_mutex_;
   std::unordered_map<std::string, std::weak_ptr<local_line>> lines_;  // kind byte + name
+  std::size_t sweep_lines_at_ = 0;  // how many of them there are when the unused ones go
 
   std::unique_ptr<spi::engine> engine_;  // last: destroyed first
 };

@@ -113,6 +113,11 @@ bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
   return true;
 }
 
+bool hold_state::like(const claim_request& r) const noexcept {
+  return lease_ == *r.lease && renew_ == (r.renew == renewal::automatic) && note_.empty() &&
+         r.note.empty();
+}
+
 bool hold_state::try_hand_on() noexcept {
   const auto now = boot_clock::now();
   const std::lock_guard lock(m_);

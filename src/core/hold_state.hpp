@@ -62,9 +62,8 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   void leave_line() noexcept;
   // Becomes the next waiter's, with the next token, if the bounds of hand-off allow it. For the line.
   bool try_hand_on() noexcept;
-  bool like(const hold_state& other) const noexcept {
-    return lease_ == other.lease_ && renew_ == other.renew_ && note_.empty() && other.note_.empty();
-  }
+  // Would it do for that request of this client as well?
+  bool like(const claim_request&) const noexcept;
   // Claims the right to make a step on the claim beside renewals. False: one is under way.
   bool begin_step() noexcept;
   void converted(spi::access, const spi::acquire_reply&, time_point sent);

@@ -4,14 +4,15 @@
 // Invariants
 //   1. busy_ while one claim_op or hold_state of this client stands for the line: it is claiming,
 //      holding or releasing. Only it calls leave() or hand_on().
-//   2. An op in line_ has turn none. Turn and handed are set under m_ when it is taken out.
+//   2. An op in the line has turn none. Turn and handed are set under m_ when it is taken out.
 //   3. Lock order: m_ before hold_state's mutex. Nobody is called with m_ held.
+//   4. Ten thousand may stand here: to enter, to leave and to be handed the hold is a few pointers
+//      each, however long the line is.
 #pragma once
 
 #include <afar/spi/engine.hpp>
 
 #include <atomic>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,7 +43,7 @@ class local_line {
   // held_up: as queued, but the one before is only waiting for the answer to its release.
   enum class place : std::uint8_t { mine, queued, held_up };
   place enter(const std::shared_ptr<claim_op>&);
-  bool remove(const claim_op*) noexcept;  // false: it has got its turn meanwhile
+  bool remove(claim_op&) noexcept;  // false: it has got its turn meanwhile
   void releasing() noexcept { releasing_.store(true, std::memory_order_relaxed); }
   void leave() noexcept;                                      // next one's turn
   bool hand_on(const std::shared_ptr<hold_state>&) noexcept;  // false: nobody waits, or it may not
@@ -68,6 +69,9 @@ class local_line {
   self_lock self;  // guarded by self_mutex
 
  private:
+  void append(const std::shared_ptr<claim_op>&) noexcept;
+  std::shared_ptr<claim_op> take_out(claim_op&) noexcept;
+
   const spi::kind kind_;
   const std::string full_name_;
   const std::string name_;
@@ -75,9 +79,12 @@ class local_line {
   std::mutex m_;
   bool busy_ = false;
   std::atomic<bool> releasing_{false};  // by whoever stands for the line; a hint
-  std::deque<std::shared_ptr<claim_op>> line_;
+  // A list, linked by claim_op::in_line; each keeps the next alive.
+  std::shared_ptr<claim_op> first_;
+  claim_op* last_ = nullptr;
+  std::size_t tries_ = 0;                // of those in the line, how many only wait for the release
   std::atomic<int> contention_{0};       // claims to go until the line counts as quiet
-  std::atomic<std::size_t> waiting_{0};  // == line_.size(); lets hand_on skip the mutex
+  std::atomic<std::size_t> waiting_{0};  // how many stand in the line; lets hand_on skip the mutex
 };
 
 }  // namespace afar::detail

@@ -60,6 +60,7 @@ wait_machine::action wait_machine::refused(attempted a, time_point now) {
   if (!limits_.waits) return give_up(errc::timed_out, now);
   if (now >= limits_.deadline) return give_up(errc::timed_out, now);
   retry_at_ = later(now, std::min(a.retry_after.value_or(limits_.poll), limits_.poll));
+  if (a.wake_is_sure) retry_at_ = time_point::max();
   if (AFAR_MUTANT("core.poll.off")) retry_at_ = limits_.deadline;
   if (a.watch_key.str() == watch_key_) return sleep();
   watch_key_ = a.watch_key.str();

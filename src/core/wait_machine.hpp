@@ -41,6 +41,7 @@ class wait_machine {
     bool done = false;
     spi::rare_text watch_key = {};
     std::optional<milliseconds> retry_after = {};
+    bool wake_is_sure = false;  // it comes from this process: no look without it
   };
 
   struct limits {

@@ -8,6 +8,7 @@
 
 #include <random>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace afar::engines::embedded {
@@ -111,6 +112,27 @@ void expect_sound(const Record& r) {
   expect_round_trip(r);
   expect_cut_off_is_damaged(r);
   expect_garbage_is_harmless(r);
+}
+
+// Where a place said what it wants, and where lists were longer.
+TEST(embedded_codec, reads_into_a_used_record_as_into_a_new_one) {
+  records::claims used = some_claims();
+  used.past_holds = most_past_holds;
+  used.line.insert(used.line.end(), 5, used.line.front());
+  for (place& p : used.line) {
+    p.note = std::string(100, 'x');
+    p.lease = spi::milliseconds{9};
+    p.handoffs = 3;
+  }
+  const bytes before = encoded(some_claims());
+  ASSERT_TRUE(decode(before, used));
+  EXPECT_EQ(encoded(used), before);
+  EXPECT_EQ(used.line.front().lease.count(), 0);
+  EXPECT_EQ(used.line.front().handoffs, 0U);
+  const bytes empty = encoded(records::claims{});
+  ASSERT_TRUE(decode(empty, used));
+  EXPECT_EQ(encoded(used), empty);
+  EXPECT_TRUE(used.idle());
 }
 
 TEST(embedded_codec, keeps_claims) { expect_sound(some_claims()); }

@@ -119,6 +119,15 @@ TEST(wait_machine, never_sleeps_longer_than_the_poll_ceiling) {
   EXPECT_EQ(m.wake_at(), t0 + 1s);
 }
 
+TEST(wait_machine, does_not_look_while_the_wake_is_sure_to_come) {
+  auto m = waiting(t0 + 1h);
+  m.start();
+  EXPECT_EQ(m.on_attempt({}, {.wake_is_sure = true}, t0), action::sleep);
+  EXPECT_EQ(m.wake_at(), t0 + 1h) << "the deadline counts all the same";
+  EXPECT_EQ(m.on_timer(t0 + 10s), action::none);
+  EXPECT_EQ(m.on_wake(), action::attempt);
+}
+
 TEST(wait_machine, polls_quickly_when_it_cannot_watch) {
   auto m = waiting(t0 + 10s);
   m.start();

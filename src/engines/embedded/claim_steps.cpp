@@ -32,21 +32,15 @@ constexpr fault_points in_release{"embedded.release.begin", "embedded.release.be
 constexpr fault_points in_evict{"embedded.evict.begin", "embedded.evict.before_commit",
                                 "embedded.evict.after_commit", "embedded.evict.after_ring"};
 
-// Reused by every step of a thread, so that vectors keep their memory. Not used across ring():
-// a wake may lead to another step on this thread.
+// Reused by every step of a thread, so that lists and notes keep their memory: what the last step
+// left in the claims is overwritten or dropped when the record is loaded. Not used across ring(): a
+// wake may lead to another step on this thread.
 struct scratch {
   records::claims claims;
   records::effects effects;
 
   static scratch& fresh() {
     static thread_local scratch mine;
-    mine.claims.holders.clear();
-    mine.claims.line.clear();
-    mine.claims.evictions.clear();
-    mine.claims.verdicts.clear();
-    mine.claims.past_holds = 0;
-    mine.claims.last_token = 0;
-    mine.claims.idle_since = {};
     mine.effects.call.clear();
     mine.effects.changed = mine.effects.holders_changed = false;
     return mine;

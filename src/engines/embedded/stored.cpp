@@ -44,14 +44,14 @@ stored<Record>::stored(environment& env, std::string_view name, spi::kind wanted
                        std::uint64_t now_us, Record& record)
     : env_(env), name_(name), key_(key_kind::name, name), view_(env) {
   const auto value = view_.find(key_.view());
-  if (!value) return;
-  where_.emplace(*value, name);
-  if (where_->family() == family_of<Record>) {
+  if (value) where_.emplace(*value, name);
+  exists_ = value && where_->family() == family_of<Record>;
+  if (exists_) {
     decode_or_fail(*where_, name, record);
-    exists_ = true;
-  } else {
-    check_replaceable(*where_, name, wanted, now_us);
+    return;
   }
+  record = {};
+  if (value) check_replaceable(*where_, name, wanted, now_us);
 }
 
 template class stored<records::claims>;

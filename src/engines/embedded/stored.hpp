@@ -41,7 +41,8 @@ void put_record(environment::transaction&, const key&, std::string_view name, co
 template <class Record>
 class stored {
  public:
-  // Loads the name's record into `record`, if there is one. Throws failure.
+  // Loads the name's record into `record`, which becomes an empty one if there is none. Throws
+  // failure.
   stored(environment&, std::string_view name, spi::kind wanted, std::uint64_t now_us,
          Record& record);
 

@@ -117,6 +117,8 @@ void get(byte_reader& in, place& p) {
   p.mode = get_access(in);
   in.skip(1);
   p.note = in.text(in.number<std::uint16_t>());
+  p.lease = {};  // unless get_terms() says more
+  p.handoffs = 0;
 }
 
 void put(byte_writer& out, const eviction& e) noexcept {
@@ -186,9 +188,8 @@ void get(byte_reader& in, cell_result& r) noexcept {
 
 template <class T>
 void get_list(byte_reader& in, std::vector<T>& list, std::size_t count, std::size_t each) {
-  list.clear();
-  if (!in.can_hold(count, each)) return;
-  list.resize(count);
+  if (!in.can_hold(count, each)) return list.clear();
+  list.resize(count);  // what was there keeps its memory, and every field is read anew
   for (T& item : list) get(in, item);
 }
 
