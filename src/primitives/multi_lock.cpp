@@ -108,10 +108,11 @@ class multi_body {
       return {};
     }
     all.undo();
-    // Also an engine that does not answer is waited for; but with no time left it would take another grace.
-    const bool in_vain =
-        all.failed().code != errc::timed_out && all.failed().code != errc::unavailable;
-    if (in_vain || !by.waits || passed(by)) return all.failed();
+    // Also an engine that does not answer is waited for. With no time left it would take another grace, and
+    // whether it would have answered nobody knows: too late is all that can be said.
+    const bool silent = all.failed().code == errc::unavailable;
+    if (!by.waits || !(silent || all.failed().code == errc::timed_out)) return all.failed();
+    if (passed(by)) return errc::timed_out;
     return lock_in_order(by, stop);
   }
 

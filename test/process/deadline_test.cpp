@@ -139,6 +139,17 @@ TEST_F(deadline, multi_lock_waits_for_a_process_that_stands_still_for_a_while) {
   both.unlock();
 }
 
+TEST_F(deadline, multi_lock_is_too_late_if_its_time_ends_before_an_answer) {
+  mutex one{locks, "x"};
+  mutex two{locks, "y"};
+  multi_lock both{one, two};
+  EXPECT_FALSE(both.try_lock_for(20ms)) << "and throws nothing: perhaps it would have answered";
+  std::error_code ec;
+  EXPECT_FALSE(both.try_lock_for(20ms, ec));
+  EXPECT_EQ(ec, errc::timed_out);
+  expect_all_goes_on();
+}
+
 TEST_F(deadline, error_names_the_process_that_is_in_the_way) {
   const client impatient = stage.client({.patience = 300ms});
   mutex x{impatient, "x"};
