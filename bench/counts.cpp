@@ -23,8 +23,7 @@ void tell_counts(const counted_work& w, const syscall_counter& calls, report& ou
   else
     each = traced_calls(afar_as_peer("afar", w.how), w.url);
   if (each)
-    out.add(
-        {.id = w.id + " calls", .what = w.engine + ", system calls per pair", .afar = *each});
+    out.add({.id = w.id + " calls", .what = w.engine + ", system calls per pair", .afar = *each});
   else
     out.skip(w.id + " calls: neither the kernel's tracing nor strace counts system calls here");
 }

@@ -72,11 +72,10 @@ void claim_op::ask_engine(spi::time_point by) {
   counters::up(owner().stats().steps);
   if (!std::exchange(asked_, true) && owner().observed())
     owner().tell({.what = afar::event::kind::asking, .name = line().name(), .at = sent_});
-  owner().engine().acquire(
-      state_->ready_to_ask(), by,
-      [self = shared()](spi::status s, spi::acquire_reply r) {
-        self->replied(std::move(s), std::move(r));
-      });
+  owner().engine().acquire(state_->ready_to_ask(), by,
+                           [self = shared()](spi::status s, spi::acquire_reply r) {
+                             self->replied(std::move(s), std::move(r));
+                           });
 }
 
 void claim_op::replied(spi::status s, spi::acquire_reply r) {
