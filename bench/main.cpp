@@ -53,6 +53,8 @@ const std::vector<measurement>& measurements() {
       {{"P7"}, {"redis"}, redis_many_coroutines},
       {{"P16"}, {"redis"}, redis_reentry},
       {{"P17"}, {"redis"}, redis_peers},
+      {{"P18"}, {"redis"}, redis_sticky_alone},
+      {{"P19"}, {"redis"}, redis_sticky_wanted},
       {{"P11"}, {"zookeeper"}, zookeeper_one_thread},
       {{"P12"}, {"zookeeper"}, zookeeper_many_callers},
       {{"P13"}, {"zookeeper"}, zookeeper_one_lock},

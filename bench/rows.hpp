@@ -19,6 +19,8 @@ void redis_renewals(const options&, report&);          // P6
 void redis_many_coroutines(const options&, report&);   // P7
 void redis_reentry(const options&, report&);           // P16
 void redis_peers(const options&, report&);             // P17
+void redis_sticky_alone(const options&, report&);      // P18
+void redis_sticky_wanted(const options&, report&);     // P19
 void zookeeper_one_thread(const options&, report&);    // P11
 void zookeeper_many_callers(const options&, report&);  // P12
 void zookeeper_one_lock(const options&, report&);      // P13

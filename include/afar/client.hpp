@@ -41,10 +41,14 @@ struct client_options {
   std::optional<std::chrono::milliseconds> margin = {};  // lease/100 + 2 ms; lost() fires so early
   std::optional<std::chrono::milliseconds> patience = {};  // 10 s; retries of an absent engine
   std::optional<std::uint32_t> handoff = {};  // 16; hand-overs inside this client in a row, 0: none
-  std::optional<std::string> prefix = {};     // ""; put before every name
-  std::optional<std::string> label = {};      // ""; shown to others beside host, pid and command
-  std::optional<std::string> command = {};    // the program's name; shown to others
-  std::optional<guarantee> require = {};      // none; refuse at open instead of surprising later
+  // 0: off; at most 100 ms. A mutex that this client locks again and again stays with it for so long
+  // after unlock(), and is locked again without asking the server. Others who want it ask for it back. See
+  // "Sticky leases" in docs/guarantees.md before you turn it on; one Redis server only.
+  std::optional<std::chrono::milliseconds> sticky = {};
+  std::optional<std::string> prefix = {};   // ""; put before every name
+  std::optional<std::string> label = {};    // ""; shown to others beside host, pid and command
+  std::optional<std::string> command = {};  // the program's name; shown to others
+  std::optional<guarantee> require = {};    // none; refuse at open instead of surprising later
   std::shared_ptr<afar::observer> observer = {};  // none; told what happens, see observer.hpp
   std::chrono::milliseconds connect_timeout{5'000};
 };
@@ -52,6 +56,7 @@ struct client_options {
 struct statistics {
   std::uint64_t acquired = 0;   // grants, local hand-offs included
   std::uint64_t handed_on = 0;  // grants without a step of the engine (local hand-off)
+  std::uint64_t reused = 0;     // grants without a step of the engine (sticky lease)
   std::uint64_t reentered = 0;
   std::uint64_t waited = 0;  // acquisitions that were refused at first
   std::uint64_t timed_out = 0;

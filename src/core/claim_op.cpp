@@ -86,10 +86,11 @@ void claim_op::replied(spi::status s, spi::acquire_reply r) {
   if (!r.granted) {
     left_behind_ = waits_;
     refused_before(r.token);
-    return answered({}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after});
+    return answered(
+        {}, {.watch_key = std::move(r.watch_key), .retry_after = r.retry_after, .asked = r.asked});
   }
   // A grant that took longer than its lease is none: asking again renews it.
-  granted_ = state_->begin(r, sent_);
+  granted_ = state_->begin(r, sent_, refused_sent_ != spi::time_point{});
   if (granted_) return answered({}, {.done = true});
   answered(errc::unknown_outcome, {});
 }
@@ -103,7 +104,7 @@ bool claim_op::adopt(std::uint64_t token, std::uint64_t last_token,
                             .token = token,
                             .last_token = last_token,
                             .lease = std::min(lease, state_->lease())},
-                           refused_sent_);  // a later question may never have arrived
+                           refused_sent_, true);  // a later question may never have arrived
   return granted_;
 }
 

@@ -20,6 +20,9 @@ namespace {
 
 // For so long a caller waits for its first answer with no operation: it hears nothing else meanwhile.
 constexpr auto soon = 50ms;
+// Who takes again and again what stays here asks the engine nothing, and may leave its own thread no core to
+// run on: so often he looks himself whether somebody wants it.
+constexpr auto between_glances = 50us;
 
 // So many lines that nobody uses any more may be remembered, or as many as are in use: to look
 // through them costs every new one the same, and a few stay in the cache.
@@ -34,6 +37,7 @@ core::core(settings s, factory open)
     throw lock_error(errc::unavailable, settings_.url, "the kernel gives no random numbers");
   identity_ = {.client_high = bits[0], .client_low = bits[1]};
   check_guarantees(settings_.require, engine_->about(), settings_.url);
+  check_sticky(settings_.sticky, engine_->about(), settings_.url);
 }
 
 core::~core() = default;
@@ -118,7 +122,37 @@ struct core::first_try {
   }
 };
 
+hold_ptr core::take_again(local_line& line, std::optional<milliseconds> lease) {
+  if (forked() || closed()) return nullptr;
+  auto kept = line.take_kept();
+  if (!kept) return nullptr;
+  const auto now = boot_clock::now();
+  if (now - glanced_at_.load(std::memory_order_relaxed) >= between_glances) {
+    const cancel_guard no_cancellation;
+    glanced_at_.store(now, std::memory_order_relaxed);
+    engine_->glance();
+  }
+  if (!kept->fits(lease.value_or(settings_.lease)) || !kept->try_again(now)) {
+    const cancel_guard no_cancellation;
+    kept->give_back_kept();
+    return nullptr;
+  }
+  counters::up(counters_.reused);
+  if (observed())
+    tell({.what = event::kind::acquired,
+          .name = line.name(),
+          .token = kept->token(),
+          .at = now,
+          .lease = kept->lease()});
+  return kept;
+}
+
 void core::try_first(const claim_request& r, bool blocks, first_try& t) {
+  if (may_take_again(*r.line, r.mode, r.renew, r.stop) && r.note.empty()) {
+    t.state = take_again(*r.line, r.lease);
+    t.granted = t.state != nullptr;
+    if (t.granted) return;
+  }
   const bool lines_up = r.line->lines_up(r.mode);
   const bool at_once = about().inline_steps;
   // Whom a stop token may call away has to hear it while he waits.
@@ -153,7 +187,7 @@ void core::judge(first_try& t, bool waits) {
     if (!t.granted) status = errc::unknown_outcome;
   }
   if (!t.granted) t.state->end_question();
-  t.refused = !t.granted && !status && !waits;
+  t.refused = !t.granted && !status && !waits && !reply.asked;
   if (t.decided() && observed()) {
     const auto now = boot_clock::now();
     tell({.what = t.granted ? event::kind::acquired : event::kind::refused,
@@ -167,9 +201,10 @@ void core::judge(first_try& t, bool waits) {
   if (t.granted) return counters::up(counters_.acquired);
   if (t.refused) return t.state->leave_line();
   t.refused_token = reply.token;
-  t.answer.emplace(wait_op::first_answer{
-      std::move(status),
-      {.watch_key = std::move(reply.watch_key), .retry_after = reply.retry_after}});
+  t.answer.emplace(wait_op::first_answer{std::move(status),
+                                         {.watch_key = std::move(reply.watch_key),
+                                          .retry_after = reply.retry_after,
+                                          .asked = reply.asked}});
 }
 
 // What goes on where the first try has not decided.
@@ -252,9 +287,52 @@ void core::granted(const spi::owner_id& id, std::uint64_t token, std::uint64_t l
   if (op && id.same_client(identity_)) op->pushed_grant(token, last_token, lease);
 }
 
+bool core::expect_asks(hold_state& h) noexcept {
+  try {
+    const std::lock_guard lock(asks_mutex_);
+    asks_[h.claim().owner.number] = h.weak_from_this();
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
+
+void core::forget_asks(const spi::owner_id& id) noexcept {
+  const std::lock_guard lock(asks_mutex_);
+  asks_.erase(id.number);
+}
+
 void core::asked(const spi::owner_id& id) noexcept {
+  if (!id.same_client(identity_)) return;
+  hold_ptr lingers;
+  {
+    const std::lock_guard lock(asks_mutex_);
+    if (const auto at = asks_.find(id.number); at != asks_.end()) lingers = at->second.lock();
+  }
+  if (lingers) return lingers->want_back();
   for (const auto& h : watchdog_.all())
     if (h->claim().owner == id) h->ask();
+}
+
+// What nobody uses must not be taken again; what is in use is given back at its next unlock.
+void core::want_all_back() noexcept {
+  std::vector<hold_ptr> all;
+  {
+    const std::lock_guard lock(asks_mutex_);
+    for (const auto& [number, h] : asks_)
+      if (auto p = h.lock()) all.push_back(std::move(p));
+  }
+  for (const auto& h : all) h->want_back();
+}
+
+void core::wake_all() noexcept {
+  want_all_back();  // somebody may have asked meanwhile
+  hub_.wake_all();
+}
+
+void core::in_doubt() noexcept {
+  want_all_back();
+  watchdog_.renew_all();
 }
 
 void core::session_lost() noexcept {

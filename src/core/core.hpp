@@ -81,6 +81,14 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   // Null with errc::timed_out if it was busy or not got in time.
   hold_ptr acquire(claim_request, spi::status&);
   void start_acquire(claim_request, acquired done);
+  // What has stayed here since its last use (client_options::sticky), for one who wants it exclusively with
+  // nothing of his own but perhaps a lease; null: nothing has, or it is of no use. Costs no step.
+  hold_ptr take_again(local_line&, std::optional<milliseconds> lease);
+  bool may_take_again(const local_line& l, spi::access mode, renewal r,
+                      const std::stop_token& stop) const noexcept {
+    return settings_.sticky > milliseconds{0} && l.keeps(mode) && r == renewal::automatic &&
+           !stop.stop_requested();
+  }
 
   // Shared to exclusive or back, without waiting. False without an error: there are other readers.
   bool convert(hold_state&, spi::access to, spi::status&);
@@ -127,10 +135,13 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   void delist(wait_op&) noexcept;
   void expect_grant(const spi::owner_id&, const std::shared_ptr<wait_op>&);
   void forget_grant(const spi::owner_id&) noexcept;
+  // Somebody may ask for this one back, from the moment when the engine is asked for it. False: no memory.
+  bool expect_asks(hold_state&) noexcept;
+  void forget_asks(const spi::owner_id&) noexcept;
 
  private:
   void wake(std::string_view key) noexcept override { hub_.wake(key); }
-  void wake_all() noexcept override { hub_.wake_all(); }
+  void wake_all() noexcept override;
   bool busy() noexcept;  // calls, waits or releases are under way
   spi::status check(claim_request&) const;
   struct first_try;
@@ -141,7 +152,8 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
                milliseconds lease) noexcept override;
   void asked(const spi::owner_id&) noexcept override;
   void session_lost() noexcept override;
-  void in_doubt() noexcept override { watchdog_.renew_all(); }
+  void in_doubt() noexcept override;
+  void want_all_back() noexcept;
 
   const settings settings_;
   const fork_mark mark_;
@@ -158,6 +170,10 @@ class core final : public spi::host, public std::enable_shared_from_this<core> {
   std::mutex ops_mutex_;
   wait_op* first_op_ = nullptr;  // a list, linked by wait_op::place_
   std::unordered_map<std::uint64_t, std::weak_ptr<wait_op>> grants_;  // by owner number
+
+  std::atomic<spi::time_point> glanced_at_{};  // at what the engine has to tell
+  std::mutex asks_mutex_;
+  std::unordered_map<std::uint64_t, std::weak_ptr<hold_state>> asks_;  // by owner number
 
   std::mutex numbers_mutex_;
   std::set<std::uint64_t> unsettled_;

@@ -46,6 +46,7 @@ spi::claim& hold_state::ready_to_ask() noexcept {
   const bool hands = line_->kind() == spi::kind::mutex || line_->kind() == spi::kind::shared_mutex;
   if (hands && line_->lines_up(claim_.mode) && line_->contended())
     claim_.handoffs = std::min(core_->options().handoff, core_->about().token_block);
+  choose_linger();
   return claim_;
 }
 
@@ -80,6 +81,7 @@ bool hold_state::pass_on(const std::shared_ptr<claim_op>& op) {
 }
 
 hold_state::~hold_state() {
+  if (!core_->forked()) forget_asks();
   // Every holder ends its hold; this is for a hold that never reached one.
   if (held() && !core_->forked()) core_->renewals().leave(*this);
 }
@@ -94,7 +96,7 @@ hold_state::time_point hold_state::lasts_until(milliseconds granted, time_point 
   return sent + granted - core_->options().margin_of(granted);
 }
 
-bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
+bool hold_state::begin(const spi::acquire_reply& r, time_point sent, bool waited) {
   if (AFAR_MUTANT("core.lease.from_reply")) sent = boot_clock::now();
   AFAR_FAULT("core.acquire.answered");
   const auto until = lasts_until(r.lease, sent);
@@ -105,6 +107,7 @@ bool hold_state::begin(const spi::acquire_reply& r, time_point sent) {
     last_token_ = std::max(r.token, r.last_token);
     claim_.token = r.token;
     granted_at_ = sent;
+    keeps_ = claim_.linger > 0ms && !waited;
     valid_until_.store(until.time_since_epoch().count(), std::memory_order_relaxed);
     phase_.store(phase::held, std::memory_order_release);
   }
@@ -122,7 +125,8 @@ bool hold_state::try_hand_on() noexcept {
   const auto now = boot_clock::now();
   const std::lock_guard lock(m_);
   const auto next = token_.load(std::memory_order_relaxed) + 1;
-  if (!held() || next > last_token_ || hands_ >= claim_.handoffs) return false;
+  if (!held() || next > last_token_) return false;
+  if (hands_ >= std::min(claim_.handoffs, core_->options().handoff)) return false;
   if (now - granted_at_ > core_->options().streak || now + pace() / 3 > valid_until()) return false;
   if (why() != loss_reason::none) return false;  // somebody has asked for it
   ++hands_;
@@ -151,8 +155,15 @@ void hold_state::converted(spi::access to, const spi::acquire_reply& r, time_poi
 // ---- renewal and loss ---------------------------------------------------------------------------
 
 spi::claim* hold_state::prepare_renewal() {
+  // What nobody uses is not renewed; what one user has for so long is one like any other from now on.
+  const bool lingers = lingers_.load(std::memory_order_relaxed);
+  if (lingers && !line_->stop_keeping(*this)) return nullptr;
   const std::lock_guard lock(m_);
   if (!held() || std::exchange(renewing_, true)) return nullptr;
+  if (lingers) {
+    claim_.linger = 0ms;
+    claim_.lease = lease_;
+  }
   claim_.token = token_.load(std::memory_order_relaxed);
   if (std::exchange(note_changed_, false)) {
     note_ = std::move(next_note_);
@@ -188,6 +199,8 @@ void hold_state::renewed(const spi::status& s, const spi::renew_reply& r, time_p
 }
 
 void hold_state::lose(loss_reason why) {
+  const auto kept =
+      lingers_.load(std::memory_order_relaxed) ? line_->take_kept(this) : nullptr;  // nobody's loss
   std::optional<std::stop_source> stop;
   {
     const std::lock_guard lock(m_);
@@ -197,8 +210,9 @@ void hold_state::lose(loss_reason why) {
     stop = lost_;
   }
   core_->renewals().leave(*this);
-  counters::up(core_->stats().lost);
-  if (core_->observed())
+  forget_asks();
+  if (!kept) counters::up(core_->stats().lost);
+  if (!kept && core_->observed())
     core_->tell({.what = event::kind::lost,
                  .name = name(),
                  .token = token(),
@@ -229,6 +243,7 @@ std::stop_token hold_state::lost() {
   const std::lock_guard lock(m_);
   if (!lost_) {
     lost_.emplace();
+    lost_is_made_.store(true, std::memory_order_release);
     const bool told = phase_ == phase::lost || why() != loss_reason::none;
     if (told) lost_->request_stop();
   }
@@ -279,6 +294,11 @@ std::optional<spi::status> hold_state::begin_end(ended& done, bool awaited) noex
     counters::up(core_->stats().handed_on);
     return spi::status{};
   }
+  if (!awaited && may_stay() && keep()) return spi::status{};
+  return begin_release(done, awaited);
+}
+
+std::optional<spi::status> hold_state::begin_release(ended& done, bool awaited) noexcept {
   bool watched = false;
   {
     const std::lock_guard lock(m_);
@@ -336,9 +356,11 @@ void hold_state::finish_release(spi::status s) {
     phase_.store(phase::ended, std::memory_order_release);
     done = std::move(ended_);
   }
+  forget_asks();
   const bool failed = s && s.code != errc::lost;
-  counters::up(failed ? core_->stats().release_failed : core_->stats().released);
-  if (core_->observed())
+  if (failed || !ownerless_)
+    counters::up(failed ? core_->stats().release_failed : core_->stats().released);
+  if (!ownerless_ && core_->observed())
     core_->tell({.what = failed ? event::kind::release_failed : event::kind::released,
                  .name = name(),
                  .token = token(),

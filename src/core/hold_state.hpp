@@ -9,6 +9,8 @@
 //   2. The watchdog knows the state exactly while it is held.
 //   3. A state that stands for its local line leaves it once: when it is lost, or when the release is
 //      answered or given up.
+//   4. One that is kept by its line after its use (sticky) is held like any other, but belongs to nobody:
+//      nobody is told when it is lost or released then.
 #pragma once
 
 #include "core/local_line.hpp"
@@ -57,13 +59,31 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   // Who gave the answer has left the question. (Of a grant: begin() makes sure of it.)
   void end_question() { const std::lock_guard lock(m_); }
   // The claim was granted by a request that left at `sent`. False: so late that it is over already.
-  bool begin(const spi::acquire_reply&, time_point sent);
+  // waited: it was refused before, so others want it too.
+  bool begin(const spi::acquire_reply&, time_point sent, bool waited = false);
   void stand_for_line() noexcept { in_line_.store(true, std::memory_order_relaxed); }
   void leave_line() noexcept;
   // Becomes the next waiter's, with the next token, if the bounds of hand-off allow it. For the line.
   bool try_hand_on() noexcept;
   // Would it do for that request of this client as well?
   bool like(const claim_request&) const noexcept;
+
+  // ---- what is kept after its use (hold_keeping.cpp; inv 4)
+  // For the line, under its mutex.
+  bool stands_for_line() const noexcept { return in_line_.load(std::memory_order_relaxed); }
+  bool be_kept(time_point now) noexcept;  // false: it may not
+  void stop_keeping() noexcept { keeps_ = false; }
+  void tell_use(stickiness&, time_point now) noexcept;  // once: it is not kept any more
+  // For whoever has taken it out of the line: is it of use for that request? Becomes the next user's, with the
+  // next token. False: it cannot, and has to be given back.
+  bool fits(milliseconds lease) const noexcept { return lease == lease_; }
+  bool try_again(time_point now) noexcept;
+  void give_back_kept() noexcept;
+  // Somebody else wants it: goes back now if nobody uses it, else at the next unlock.
+  void want_back() noexcept;
+  // Its user lets it go, and wants to know nothing more: as end({}) in fewer steps. True: kept, and moved from.
+  static bool let_go_quickly(std::shared_ptr<hold_state>&) noexcept;
+
   // Claims the right to make a step on the claim beside renewals. False: one is under way.
   bool begin_step() noexcept;
   void converted(spi::access, const spi::acquire_reply&, time_point sent);
@@ -112,6 +132,11 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   enum class phase : std::uint8_t { claiming, held, lost, releasing, ended };
   void first_answered(spi::status, spi::acquire_reply);
   std::optional<spi::status> begin_end(ended& done, bool awaited) noexcept;
+  std::optional<spi::status> begin_release(ended& done, bool awaited) noexcept;
+  void choose_linger() noexcept;
+  bool keep() noexcept;
+  bool may_stay() const noexcept;
+  void forget_asks() noexcept;
   void send_release();
   void release_answered(const spi::status&, spi::release_reply);
   void finish_release(spi::status);
@@ -131,6 +156,13 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::atomic<milliseconds::rep> pace_;
   std::atomic<loss_reason> why_{loss_reason::none};
 
+  std::atomic<bool> lingers_{false};  // asked for as one that is kept; the core knows it
+  std::atomic<bool> wanted_{false};   // somebody else has asked for it
+  bool keeps_ = false;                // guarded by the line
+  std::uint32_t uses_ = 0;            // how often it was taken again; by whoever has it
+  time_point taken_at_{};             // the last time
+  bool ownerless_ = false;            // released after it was kept
+
   parker asker_;  // where the first question is waited for
   mutable std::mutex m_;
   first_question* asked_first_ = nullptr;
@@ -143,6 +175,7 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   bool note_changed_ = false;
   bool renewing_ = false;  // a renewal that nobody has answered yet: claim_ must not change
   std::optional<std::stop_source> lost_;  // made when somebody asks
+  std::atomic<bool> lost_is_made_{false};
   ended ended_;
   bool end_awaited_ = false;
   answer<spi::status> end_answer_;

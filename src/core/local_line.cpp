@@ -16,18 +16,29 @@ bool local_line::try_enter() noexcept {
 }
 
 local_line::place local_line::enter(const std::shared_ptr<claim_op>& op) {
-  const std::lock_guard lock(m_);
-  if (op->has_turn()) return place::mine;
-  if (!busy_) {
-    busy_ = true;
-    op->give_turn();
-    return place::mine;
+  std::shared_ptr<hold_state> in_the_way;
+  {
+    const std::lock_guard lock(m_);
+    if (op->has_turn()) return place::mine;
+    if (!busy_) {
+      busy_ = true;
+      op->give_turn();
+      return place::mine;
+    }
+    if (kept_ && op->would_take(*kept_) && kept_->try_again(boot_clock::now())) {
+      op->give(std::move(kept_));
+      return place::mine;
+    }
+    if (!op->in_line.lined) {
+      append(op);
+      contention_.store(64, std::memory_order_relaxed);
+    }
+    in_the_way = std::move(kept_);
+    if (!in_the_way)
+      return releasing_.load(std::memory_order_relaxed) ? place::held_up : place::queued;
   }
-  if (!op->in_line.lined) {
-    append(op);
-    contention_.store(64, std::memory_order_relaxed);
-  }
-  return releasing_.load(std::memory_order_relaxed) ? place::held_up : place::queued;
+  in_the_way->give_back_kept();  // gives the turn to who waits
+  return place::held_up;
 }
 
 bool local_line::remove(claim_op& op) noexcept {
@@ -40,9 +51,11 @@ bool local_line::remove(claim_op& op) noexcept {
 void local_line::leave() noexcept {
   std::shared_ptr<claim_op> next;
   std::vector<std::shared_ptr<claim_op>> tries;
+  std::shared_ptr<hold_state> lost;
   {
     const std::lock_guard lock(m_);
     releasing_.store(false, std::memory_order_relaxed);
+    lost = std::move(kept_);  // while its user let it go
     if (!first_) {
       busy_ = false;
       return;
@@ -85,6 +98,55 @@ std::shared_ptr<claim_op> local_line::take_out(claim_op& op) noexcept {
   if (!op.waits()) --tries_;
   waiting_.fetch_sub(1, std::memory_order_release);
   return std::exchange(previous ? previous->in_line.next : first_, std::move(next));
+}
+
+// ---- what is kept -------------------------------------------------------------------------------
+
+bool local_line::keep(std::shared_ptr<hold_state>& hold, time_point now,
+                      std::shared_ptr<local_line>& first) noexcept {
+  const std::lock_guard lock(m_);
+  if (!hold->stands_for_line()) return false;  // lost: the line is another's
+  learned_.let_go(now);
+  if (first_ || !hold->be_kept(now)) {
+    hold->tell_use(learned_, now);
+    return false;
+  }
+  if (!std::exchange(looked_after_, true)) first = hold->line();
+  kept_ = std::move(hold);
+  return true;
+}
+
+std::shared_ptr<hold_state> local_line::take_kept(const hold_state* only) noexcept {
+  const std::lock_guard lock(m_);
+  if (only && kept_.get() != only) return nullptr;
+  return std::move(kept_);
+}
+
+local_line::lingered local_line::look_at_kept(time_point now,
+                                              std::chrono::milliseconds linger) noexcept {
+  const std::lock_guard lock(m_);
+  const auto until = learned_.let_go_at() + linger;
+  looked_after_ = kept_ && now < until;
+  if (looked_after_) return {.again = until};
+  return {.over = std::move(kept_)};
+}
+
+bool local_line::stop_keeping(hold_state& hold) noexcept {
+  const std::lock_guard lock(m_);
+  if (kept_.get() == &hold) return false;
+  hold.stop_keeping();
+  return true;
+}
+
+std::uint32_t local_line::worth_keeping(time_point now, std::chrono::milliseconds linger,
+                                        std::uint32_t most) noexcept {
+  const std::lock_guard lock(m_);
+  return learned_.worth(now, linger, most);
+}
+
+void local_line::given_back(std::uint32_t times, bool asked, time_point now) noexcept {
+  const std::lock_guard lock(m_);
+  learned_.given_back(times, asked, now);
 }
 
 }  // namespace afar::detail

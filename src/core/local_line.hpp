@@ -8,13 +8,19 @@
 //   3. Lock order: m_ before hold_state's mutex. Nobody is called with m_ held.
 //   4. Ten thousand may stand here: to enter, to leave and to be handed the hold is a few pointers
 //      each, however long the line is.
+//   5. While kept_ is set it stands for the line, nobody uses it and nobody waits. It is put there and taken
+//      out under m_, so that one decides: the next user, who asked for it, the end of its time, or a loss.
 #pragma once
+
+#include "core/stickiness.hpp"
 
 #include <afar/spi/engine.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -58,6 +64,30 @@ class local_line {
     return left > 0;
   }
 
+  // ---- a hold that stays here after its use, for whoever is next (sticky; inv 5)
+  using time_point = spi::time_point;
+  // May it be kept: of a mutex, whose order is no promise?
+  bool keeps(spi::access mode) const noexcept {
+    return mode == spi::access::exclusive && kind_ == spi::kind::mutex;
+  }
+  // Its user lets it go; moved from if it is kept. Else it has to be released. `first` is set to this line if
+  // somebody has to come back after its time.
+  bool keep(std::shared_ptr<hold_state>&, time_point now,
+            std::shared_ptr<local_line>& first) noexcept;
+  // Whoever takes it out uses it or gives it back. `only`: if it is that one.
+  std::shared_ptr<hold_state> take_kept(const hold_state* only = nullptr) noexcept;
+  // What has been here for its time, and has to be given back; else when to look again, if ever.
+  struct lingered {
+    std::shared_ptr<hold_state> over = {};
+    std::optional<time_point> again = {};
+  };
+  lingered look_at_kept(time_point now, std::chrono::milliseconds linger) noexcept;
+  // From now on it is one like any other. False: it is kept just now.
+  bool stop_keeping(hold_state&) noexcept;
+  std::uint32_t worth_keeping(time_point now, std::chrono::milliseconds linger,
+                              std::uint32_t most) noexcept;
+  void given_back(std::uint32_t times, bool asked, time_point now) noexcept;
+
   // ---- who locked through lock(): for deadlock detection and re-entry
   struct self_lock {
     std::thread::id thread = {};
@@ -67,6 +97,9 @@ class local_line {
   };
   std::mutex self_mutex;
   self_lock self;  // guarded by self_mutex
+  // == self.thread. Read without the mutex: only a thread itself puts its id there, and what another one puts
+  // there says no less that it is not this one.
+  std::atomic<std::thread::id> self_thread;
 
  private:
   void append(const std::shared_ptr<claim_op>&) noexcept;
@@ -82,7 +115,10 @@ class local_line {
   // A list, linked by claim_op::in_line; each keeps the next alive.
   std::shared_ptr<claim_op> first_;
   claim_op* last_ = nullptr;
-  std::size_t tries_ = 0;                // of those in the line, how many only wait for the release
+  std::size_t tries_ = 0;  // of those in the line, how many only wait for the release
+  std::shared_ptr<hold_state> kept_;
+  bool looked_after_ = false;  // somebody comes back after the time of what is kept
+  stickiness learned_;
   std::atomic<int> contention_{0};       // claims to go until the line counts as quiet
   std::atomic<std::size_t> waiting_{0};  // how many stand in the line; lets hand_on skip the mutex
 };

@@ -104,6 +104,9 @@ settings make_settings(const client_options& options, spi::url& where) {
   if (const auto c = from.choose("handoff", options.handoff, parse_number)) {
     out.handoff = from.within("handoff", *c, std::uint32_t{0}, most_handoffs);
   }
+  if (const auto c = from.choose("sticky", options.sticky, parse_duration)) {
+    out.sticky = from.within("sticky", *c, milliseconds{0}, longest_linger);
+  }
   if (auto c = from.choose("prefix", options.prefix, as_it_is)) {
     if (c->value.size() > longest_prefix) {
       from.fail(c->fault, "prefix: at most " + std::to_string(longest_prefix) +
@@ -150,6 +153,13 @@ void check_guarantees(guarantee wanted, const spi::traits& engine, std::string_v
   if (missing.empty()) return;
   throw lock_error(errc::unsupported, std::string{url},
                    "the " + std::string{engine.name} + " engine does not offer " + missing);
+}
+
+void check_sticky(milliseconds wanted, const spi::traits& engine, std::string_view url) {
+  if (wanted == milliseconds{0} || engine.sticky_block > 0) return;
+  std::string why = "the " + std::string{engine.name} + " engine has no sticky leases";
+  if (!engine.why_not_sticky.empty()) why += ": " + std::string{engine.why_not_sticky};
+  throw lock_error(errc::unsupported, std::string{url}, why);
 }
 
 }  // namespace afar::detail

@@ -19,6 +19,7 @@ inline constexpr milliseconds shortest_lease{10};
 inline constexpr milliseconds longest_lease{24 * 60 * 60 * 1000};
 inline constexpr milliseconds longest_patience{24 * 60 * 60 * 1000};
 inline constexpr std::uint32_t most_handoffs = 10'000;
+inline constexpr milliseconds longest_linger{100};
 inline constexpr std::size_t longest_name = 1'024;
 inline constexpr std::size_t longest_prefix = 512;  // leaves room for names
 
@@ -29,6 +30,7 @@ struct settings {
   std::uint32_t handoff = 16;
   milliseconds streak{
       10};  // hand-overs in a row end after so long, so that other processes get a turn
+  milliseconds sticky{0};  // how long a mutex stays with the client after its last use; 0: not
   std::string prefix;
   std::string note;  // host, pid, user, command, label, as every claim of this client carries them
   guarantee require = guarantee::none;
@@ -40,7 +42,7 @@ struct settings {
   }
 };
 
-// Takes the keys that are the client's (lease margin patience handoff prefix label command require)
+// Takes the keys that are the client's (lease margin patience handoff sticky prefix label command require)
 // out of where.options. Throws lock_error: errc::bad_url / errc::bad_argument, naming key, value and range.
 settings make_settings(const client_options&, spi::url& where);
 
@@ -50,5 +52,7 @@ void check_lease(milliseconds, std::string_view name);
 
 // errc::unsupported, naming what the engine lacks.
 void check_guarantees(guarantee wanted, const spi::traits&, std::string_view url);
+// errc::unsupported where it is wanted and the engine cannot.
+void check_sticky(milliseconds wanted, const spi::traits&, std::string_view url);
 
 }  // namespace afar::detail

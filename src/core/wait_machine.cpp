@@ -7,6 +7,11 @@
 
 namespace afar::detail {
 
+namespace {
+// "Busy" would be wrong where nobody uses it, and only the message is not yet there that asks for it: 15 ms.
+constexpr int most_second_looks = 4;
+}  // namespace
+
 bool wait_machine::transient(const std::error_code& code) {
   return code == errc::unknown_outcome || code == errc::unavailable || code == errc::timed_out;
 }
@@ -57,7 +62,11 @@ wait_machine::action wait_machine::failed(const spi::status& s, time_point now) 
 
 wait_machine::action wait_machine::refused(attempted a, time_point now) {
   refused_ = true;
-  if (!limits_.waits) return give_up(errc::timed_out, now);
+  if (!limits_.waits) {
+    if (!a.asked || second_looks_ == most_second_looks) return give_up(errc::timed_out, now);
+    retry_at_ = later(now, milliseconds{1 << second_looks_++});
+    return sleep();
+  }
   if (now >= limits_.deadline) return give_up(errc::timed_out, now);
   retry_at_ = later(now, std::min(a.retry_after.value_or(limits_.poll), limits_.poll));
   if (a.wake_is_sure) retry_at_ = time_point::max();

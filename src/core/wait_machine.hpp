@@ -42,6 +42,7 @@ class wait_machine {
     spi::rare_text watch_key = {};
     std::optional<milliseconds> retry_after = {};
     bool wake_is_sure = false;  // it comes from this process: no look without it
+    bool asked = false;         // for it, who holds it: see acquire_reply
   };
 
   struct limits {
@@ -108,6 +109,7 @@ class wait_machine {
   spi::status result_;
   bool woken_ = false;
   bool refused_ = false;  // some attempt was
+  int second_looks_ = 0;  // of who does not wait
   bool last_try_ = false;
   bool reported_ = false;
 };

@@ -48,6 +48,9 @@ hold_ptr claim_body::acquire(wish w, std::string note, spi::status& s) const {
   s = check(w);
   if (s) return nullptr;
   const bool tries = !w.by.waits;
+  if (note.empty() &&
+      owner().may_take_again(*line_, access_of(w.mode), w.options.renew, w.options.stop))
+    if (auto kept = owner().take_again(*line_, w.options.lease)) return kept;
   if (w.by.infinite()) step_aside();
   auto r = request(std::move(w));
   r.note = std::move(note);
@@ -69,6 +72,7 @@ hold claim_body::give(hold_ptr state) const {
 
 spi::status claim_body::may_lock(const deadline& by) {
   if (auto unusable = owner().usable()) return unusable;  // (inv 3)
+  if (line_->self_thread.load(std::memory_order_relaxed) != std::this_thread::get_id()) return {};
   const std::lock_guard lock(line_->self_mutex);
   const auto& self = line_->self;
   if (self.thread != std::this_thread::get_id()) return {};
@@ -152,12 +156,24 @@ void claim_body::drop_all() noexcept {
   }
 }
 
+const hold_ptr* claim_body::find_shown() const {
+  if (kept_.empty()) return nullptr;
+  const auto mine = std::ranges::find(kept_, std::this_thread::get_id(), &kept_hold::thread);
+  return mine == kept_.end() ? &kept_.back().hold : &mine->hold;
+}
+
 hold_ptr claim_body::kept() const {
   if (owner().forked()) return nullptr;
   const std::lock_guard lock(m_);
-  if (kept_.empty()) return nullptr;
-  const auto mine = std::ranges::find(kept_, std::this_thread::get_id(), &kept_hold::thread);
-  return mine == kept_.end() ? kept_.back().hold : mine->hold;
+  const auto* const found = find_shown();
+  return found ? *found : nullptr;
+}
+
+std::uint64_t claim_body::kept_token() const {
+  if (owner().forked()) return 0;
+  const std::lock_guard lock(m_);
+  const auto* const found = find_shown();
+  return found ? (*found)->token() : 0;
 }
 
 // This thread's own, else that of a thread which gave its lock away.
@@ -171,11 +187,14 @@ std::vector<claim_body::kept_hold>::iterator claim_body::find_kept(claim_mode mo
 void claim_body::set_self() {
   const std::lock_guard lock(line_->self_mutex);
   line_->self = {.thread = std::this_thread::get_id(), .object = this};
+  line_->self_thread.store(line_->self.thread, std::memory_order_relaxed);
 }
 
 void claim_body::clear_self(std::thread::id locker) noexcept {
   const std::lock_guard lock(line_->self_mutex);
-  if (line_->self.thread == locker && line_->self.object == this) line_->self = {};
+  if (line_->self.thread != locker || line_->self.object != this) return;
+  line_->self = {};
+  line_->self_thread.store({}, std::memory_order_relaxed);
 }
 
 spi::status misused(core& c, const std::string& name) noexcept {

@@ -56,6 +56,7 @@ class claim_body {
 
   // This thread's, else the one that was locked last; null: nothing is locked.
   hold_ptr kept() const;
+  std::uint64_t kept_token() const;  // its token, or 0
 
  private:
   struct kept_hold {
@@ -64,6 +65,7 @@ class claim_body {
     std::thread::id thread;
   };
   std::vector<kept_hold>::iterator find_kept(claim_mode);  // m_ held
+  const hold_ptr* find_shown() const;                      // m_ held
   void set_self();
   void step_aside() const;
   void clear_self(std::thread::id) noexcept;

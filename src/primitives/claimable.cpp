@@ -95,10 +95,7 @@ bool claimable::convert(hold& h, claim_mode to, std::error_code* code) const {
   return done;
 }
 
-std::uint64_t claimable::kept_token() const noexcept {
-  const auto kept = body_->kept();
-  return kept ? kept->token() : 0;
-}
+std::uint64_t claimable::kept_token() const noexcept { return body_->kept_token(); }
 
 std::stop_token claimable::kept_lost() const noexcept {
   const auto kept = body_->kept();

@@ -31,10 +31,13 @@ struct entered {
   void set_self() const {
     const std::lock_guard lock(line->self_mutex);
     line->self = {.thread = thread, .depth = 1};
+    line->self_thread.store(thread, std::memory_order_relaxed);
   }
   void clear_self() const noexcept {
     const std::lock_guard lock(line->self_mutex);
-    if (line->self.thread == thread && line->self.depth != 0) line->self = {};
+    if (line->self.thread != thread || line->self.depth == 0) return;
+    line->self = {};
+    line->self_thread.store({}, std::memory_order_relaxed);
   }
 };
 

@@ -12,8 +12,9 @@ namespace afar::detail {
 void release(hold_ptr state) noexcept {
   if (!state) return;
   if (state->owner().forked()) return leak(std::move(state));
-  const cancel_guard guard;
   const auto client = state->let_go();  // out of the hold, which may be somebody else's in a moment
+  if (hold_state::let_go_quickly(state)) return;
+  const cancel_guard guard;
   state->end({});
 }
 

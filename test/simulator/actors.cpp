@@ -45,6 +45,11 @@ class note_taker final : public observer {
 void user::live() {
   auto& w = scene_.where;
   if (scene_.ending) return;
+  if (in_burst())
+    --burst_;
+  else if (scene_.what.sticky > 0ms && w.chance(300))
+    burst_ = 3 + w.below(20);
+  if (in_burst()) return void(w.after(w.between(0ns, 1ms), client_.machine(), [this] { ask(); }));
   const auto pause = w.chance(300) ? w.between(0ns, 400ms) : w.between(0ns, 10ms);
   w.after(pause, client_.machine(), [this] { ask(); });
 }
@@ -66,7 +71,7 @@ void user::choose_deadline(detail::claim_request& r, open_wish& o) {
 
 detail::claim_request user::make_request(open_wish& o) {
   auto& w = scene_.where;
-  o.name = w.below(scene_.what.names.size());
+  o.name = in_burst() ? 0 : w.below(scene_.what.names.size());
   o.machine = client_.machine();
   const auto& n = scene_.what.names[o.name];
   detail::claim_request r;
@@ -75,8 +80,9 @@ detail::claim_request user::make_request(open_wish& o) {
   if (n.kind == spi::kind::shared_mutex && w.chance(600)) r.mode = spi::access::shared;
   if (n.kind == spi::kind::permits) r.permits = 1 + static_cast<std::uint32_t>(w.below(n.limit));
   // Nobody is told when a lease runs out: who waits finds out when he looks again, a second later.
-  if (!scene_.what.calm && w.chance(200)) r.lease = spi::milliseconds{50 + w.below(1'000)};
-  if (!scene_.what.calm && w.chance(250)) r.renew = renewal::off;
+  const bool plain = scene_.what.calm || in_burst();
+  if (!plain && w.chance(200)) r.lease = spi::milliseconds{50 + w.below(1'000)};
+  if (!plain && w.chance(250)) r.renew = renewal::off;
   choose_deadline(r, o);
   return r;
 }
@@ -158,6 +164,7 @@ void user::answered(const spi::status& s, detail::hold_ptr h) {
 
 nanoseconds user::time_to_hold() {
   auto& w = scene_.where;
+  if (in_burst()) return w.between(0ns, 1ms);
   if (w.chance(600)) return w.between(0ns, 20ms);
   return w.chance(700) ? w.between(0ns, 300ms) : w.between(0ns, 3 * scene_.what.lease);
 }
@@ -194,6 +201,7 @@ void client::open() {
   detail::settings s;
   s.lease = scene_.what.lease;
   s.handoff = scene_.what.handoff;
+  if (scene_.where.chance(700)) s.sticky = scene_.what.sticky;
   s.url = "simulated:";
   s.observer = std::make_shared<note_taker>(scene_.where);
   core_ = std::make_shared<detail::core>(s, [this](spi::host& h) {
@@ -237,6 +245,7 @@ void client::drop() {
   for (const auto& u : users_) u->let_go();
   core_->close();
   for (const auto& u : users_) u->let_go();  // granted while it closed
+  scene_.counted.reused += core_->stats().read().reused;
   core_.reset();
 }
 

@@ -45,11 +45,14 @@ class user {
   void answered(const spi::status&, detail::hold_ptr);
   void begin_to_hold();
   nanoseconds time_to_hold();
+  bool in_burst() const noexcept { return burst_ > 0; }
 
   scene& scene_;
   client& client_;
   spi::access mode_ = spi::access::exclusive;  // of the last request
   std::uint32_t permits_ = 1;
+  std::uint64_t burst_ =
+      0;  // so often it locks the first name again, soon and for a moment (sticky)
   std::stop_source stop_;
   world::id cancel_ = 0;
   bool cancelled_ = false;

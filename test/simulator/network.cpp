@@ -30,6 +30,8 @@ spi::status simulated_server::acquire(const claim_copy& c, channel& from, spi::a
   world_.note(r.granted ? "server grants" : "server refuses", c->claim.owner.number, r.token);
   auto& newest = newest_[c->name];
   if (!s && r.granted) {
+    lingering_.erase(c->name);
+    if (c->claim.linger > 0ms) lingering_[c->name] = {c->claim.owner, from.weak_from_this()};
     newest = std::max(newest, r.last_token);
     line_.erase(engines::memory::claim_key(c->claim.owner, c->name));
     listener_.granted(c->claim, r);
@@ -37,14 +39,25 @@ spi::status simulated_server::acquire(const claim_copy& c, channel& from, spi::a
     r.token = newest;  // what was pushed before is told from what is pushed from now on
     line_[r.watch_key] = {c, from.weak_from_this()};
   }
+  if (!s && !r.granted) r.asked = ask_for(c->name, c->claim.owner);
   out.deliver();
   return s;
+}
+
+bool simulated_server::ask_for(const std::string& name, const spi::owner_id& by) {
+  const auto at = lingering_.find(name);
+  if (at == lingering_.end() || at->second.owner == by) return false;
+  if (const auto to = at->second.of.lock()) to->client_asked(at->second.owner);
+  return true;
 }
 
 spi::renew_reply simulated_server::renew(const spi::claim& c) {
   engines::memory::wakes out;
   const auto r = store_.renew(c, out);
   world_.note("server renews", c.owner.number, static_cast<std::uint64_t>(r.why));
+  const auto at = lingering_.find(std::string(c.what.name));
+  if (at != lingering_.end() && at->second.owner == c.owner && c.linger == 0ms)
+    lingering_.erase(at);  // one like any other from now on
   out.deliver();
   return r;
 }
@@ -142,6 +155,13 @@ void channel::tell_client(const std::string& key) {
 
 void channel::tell(void (*what)(spi::host&)) {
   to_client(0, [this, what] { what(client_); });
+}
+
+void channel::client_asked(const spi::owner_id& who) {
+  to_client(habits_.unwoken, [this, who] {
+    world_.note("asked for it", who.number);
+    client_.asked(who);
+  });
 }
 
 void channel::client_granted(const spi::owner_id& who, const spi::acquire_reply& r) {

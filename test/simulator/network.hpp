@@ -91,6 +91,14 @@ class simulated_server {
   grants_listener& listener_;
   std::shared_ptr<server_clock> clock_;
   engines::memory::memory_store store_;
+  bool ask_for(const std::string& name, const spi::owner_id& by);
+
+  // Holds that stay with their clients, by name.
+  struct lingering {
+    spi::owner_id owner;
+    std::weak_ptr<channel> of;
+  };
+  std::unordered_map<std::string, lingering> lingering_;
   // What a pushing server must remember.
   std::unordered_map<std::string, queued> line_;           // by key
   std::unordered_map<std::string, std::uint64_t> newest_;  // token of a name: refusals tell it
@@ -118,6 +126,7 @@ class channel final : public spi::host, public std::enable_shared_from_this<chan
   bool open() const noexcept { return open_; }
   void tell(void (*what)(spi::host&));  // the engine says something to the core
   void client_granted(const spi::owner_id&, const spi::acquire_reply&);
+  void client_asked(const spi::owner_id&);  // for what stays with it
 
   world& where() noexcept { return world_; }
   world::machine machine() const noexcept { return machine_; }

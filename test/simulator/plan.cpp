@@ -23,6 +23,9 @@ plan::plan(world& w)
     const auto limit = k == spi::kind::permits ? 1 + static_cast<std::uint32_t>(w.below(3)) : 1U;
     names.push_back({.kind = k, .text = "n" + std::to_string(i), .limit = limit});
   }
+  if (!w.chance(400)) return;
+  sticky = spi::milliseconds{1 + w.below(60)};
+  names[0] = {.kind = spi::kind::mutex, .text = names[0].text, .limit = 1};
 }
 
 habits plan::draw_habits(world& w, bool calm) {

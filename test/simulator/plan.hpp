@@ -29,6 +29,7 @@ struct plan {
   std::vector<name> names;
   spi::milliseconds lease;
   std::uint32_t handoff;
+  spi::milliseconds sticky{0};  // of those clients that are; 0: none is
   // Of a counting_semaphore; 0: there is none. Then nobody dies: what the dead have is never put back.
   std::int64_t takeable;
   static constexpr auto semaphore = "semaphore";

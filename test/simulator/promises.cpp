@@ -38,6 +38,7 @@ promises::held promises::gets(belief b, const open_wish& o) {
   if (token <= o.newest_token) world_.fail("a token did not grow");
   if (!n.tokens.insert(token).second) world_.fail("two grants have one token");
   n.newest_token = std::max(n.newest_token, token);
+  n.busy_at = world_.now();
   return held_.insert(held_.end(), std::move(b));
 }
 
@@ -115,7 +116,10 @@ void promises::audit(simulated_server& s) {
   for (std::size_t n = 0; n < plan_.names.size(); ++n) {
     auto& busy_at = names_[n].busy_at;
     const auto survey = s.survey(plan_.names[n].text);
-    const bool free = survey.entries.empty() || survey.entries.front().holders.empty();
+    // What stays with a client that does not use it is free, too: it is given to who wants it.
+    const bool unused = plan_.sticky > 0ms && plan_.names[n].kind == spi::kind::mutex &&
+                        std::ranges::none_of(held_, [&](const auto& h) { return h.name == n; });
+    const bool free = unused || survey.entries.empty() || survey.entries.front().holders.empty();
     if (!free || !wanted(n)) busy_at = world_.now();
     const auto most = plan_.calm ? most_idle : most_idle_unwoken;
     if (world_.now() - std::max(busy_at, well_from_) > most)

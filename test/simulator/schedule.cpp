@@ -20,6 +20,7 @@ tally& tally::operator+=(const tally& o) noexcept {
   given_up += o.given_up;
   taken += o.taken;
   lost += o.lost;
+  reused += o.reused;
   pauses += o.pauses;
   crashes += o.crashes;
   cuts += o.cuts;

@@ -18,6 +18,7 @@ struct tally {
   std::uint64_t given_up = 0;  // calls that timed out, were cancelled or failed
   std::uint64_t taken = 0;     // of semaphores
   std::uint64_t lost = 0;      // holds whose users were told so
+  std::uint64_t reused = 0;    // grants without the server
   std::uint64_t pauses = 0;
   std::uint64_t crashes = 0;
   std::uint64_t cuts = 0;

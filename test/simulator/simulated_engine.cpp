@@ -33,6 +33,7 @@ simulated_engine::simulated_engine(std::shared_ptr<channel> way, const spi::trai
 spi::traits simulated_engine::traits_of(const habits& h) {
   return {.name = "simulated",
           .token_block = 8,
+          .sticky_block = 500,
           .try_time = 500ms,
           .pushes_grants = h.pushes,
           .inline_steps = h.at_once,

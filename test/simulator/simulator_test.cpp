@@ -43,14 +43,14 @@ TEST_P(schedules, keep_every_promise) {
   }
   std::cout << each << " schedules, " << all.events << " events, " << all.calls << " calls ("
             << all.blocked << " blocked), " << all.grants << " grants, " << all.given_up
-            << " given up, " << all.taken << " taken, " << all.lost << " lost, " << all.pauses
-            << " pauses, " << all.crashes << " crashes, " << all.cuts << " cuts, " << all.closes
-            << " closes\n";
+            << " given up, " << all.taken << " taken, " << all.lost << " lost, " << all.reused
+            << " taken again, " << all.pauses << " pauses, " << all.crashes << " crashes, "
+            << all.cuts << " cuts, " << all.closes << " closes\n";
   // Else it proves little.
   EXPECT_GT(all.grants, 2 * each);
   EXPECT_GT(all.taken, each);
-  for (const auto happened :
-       {all.blocked, all.given_up, all.lost, all.pauses, all.crashes, all.cuts, all.closes})
+  for (const auto happened : {all.blocked, all.given_up, all.lost, all.reused, all.pauses,
+                              all.crashes, all.cuts, all.closes})
     EXPECT_GT(happened, each / 20);
 }
 

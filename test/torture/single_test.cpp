@@ -34,6 +34,17 @@ TEST(tortures, redis_rush) {
   EXPECT_GT(torment({.url = server.url(), .network = false}).grants, 10'000U);
 }
 
+// Locks stay with their clients, who are asked for them back: all that is done to "redis" is done to these messages, too.
+TEST(tortures, redis_sticky) {
+  const auto lasting = lasting_redis();
+  redis_server& server = *lasting;
+  EXPECT_GT(torment({.url = server.url() + "?sticky=20ms",
+                     .more = {standstill(server), restart(server), flush_scripts(server),
+                              cut_clients(server), squeeze_memory(server)}})
+                .grants,
+            1'000U);
+}
+
 TEST(tortures, redis_redisson) {
   const redis_server server;
   EXPECT_GT(

@@ -52,9 +52,17 @@ class recording_host final : public spi::host {
     std::lock_guard lock{mutex_};
     grants_[to.number] = {.granted = true, .token = token, .last_token = last, .lease = lease};
   }
-  void asked(const spi::owner_id&) noexcept override {}
+  void asked(const spi::owner_id& who) noexcept override {
+    std::lock_guard lock{mutex_};
+    ++asked_[who.number];
+  }
   void session_lost() noexcept override {}
 
+  // How often it was asked for.
+  int asks_for(const spi::owner_id& who) {
+    std::lock_guard lock{mutex_};
+    return asked_[who.number];
+  }
   std::vector<std::string> woken() {
     std::lock_guard lock{mutex_};
     return std::exchange(woken_, {});
@@ -69,6 +77,7 @@ class recording_host final : public spi::host {
   std::mutex mutex_;
   std::vector<std::string> woken_;
   std::map<std::uint64_t, spi::acquire_reply> grants_;  // by the owner's number
+  std::map<std::uint64_t, int> asked_;
 };
 
 template <class Reply>

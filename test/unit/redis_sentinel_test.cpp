@@ -46,6 +46,13 @@ TEST(redis_sentinel, says_so_if_nobody_is_there) {
   EXPECT_LT(took, slowness * 2s);
 }
 
+TEST(redis_sentinel, refuses_sticky_leases_and_says_why) {
+  const sentinel_group g{nerves::patient};
+  const auto f = failure_of([&] { client{g.url(), {.sticky = 5ms}}; });
+  EXPECT_EQ(f.code, errc::unsupported) << f.message;
+  EXPECT_NE(f.message.find("read off the clock"), std::string::npos) << f.message;
+}
+
 // One that was the master may take itself for it a moment longer than its successor: two that count each
 // for itself would give tokens that are older than one given before.
 TEST(redis_sentinel, tokens_are_read_off_the_clock_that_two_masters_share) {

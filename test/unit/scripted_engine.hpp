@@ -43,6 +43,12 @@ class scripted_engine : public spi::engine {
     std::size_t claims;
     std::uint64_t token;  // of the first
     spi::renewed each;
+    std::chrono::milliseconds lease = {};
+  };
+  struct wish {
+    std::chrono::milliseconds lease;
+    std::chrono::milliseconds linger;
+    std::uint32_t handoffs;
   };
 
   explicit scripted_engine(spi::host& h) : host(h) {}
@@ -50,11 +56,12 @@ class scripted_engine : public spi::engine {
   const spi::traits& about() const noexcept override { return traits; }
   void acquire(spi::claim& c, spi::time_point, spi::done<spi::acquire_reply> d) override {
     const std::lock_guard lock(m);
+    wishes.push_back({c.lease, c.linger, c.handoffs});
     acquires.push_back({c.owner, std::move(d)});
   }
   void renew(std::span<spi::claim* const> c, spi::time_point, spi::renewed each) override {
     const std::lock_guard lock(m);
-    renewals.push_back({c.size(), c.front()->token, std::move(each)});
+    renewals.push_back({c.size(), c.front()->token, std::move(each), c.front()->lease});
   }
   void release(const spi::claim& c, spi::time_point, spi::done<spi::release_reply> d) override {
     const std::lock_guard lock(m);
@@ -88,8 +95,13 @@ class scripted_engine : public spi::engine {
   void nudge() noexcept override {
     if (on_nudge) on_nudge();
   }
+  void glance() noexcept override { ++glances; }
   void close() noexcept override {}
 
+  wish last_wish() {
+    const std::lock_guard lock(m);
+    return wishes.back();
+  }
   // Waits until the engine is asked and takes the oldest question.
   template <class Call>
   Call next(std::deque<Call>& calls) {
@@ -115,10 +127,15 @@ class scripted_engine : public spi::engine {
   }
 
   spi::host& host;
-  spi::traits traits{
-      .name = "scripted", .token_block = 4, .try_time = 300ms, .pushes_grants = true};
+  spi::traits traits{.name = "scripted",
+                     .token_block = 4,
+                     .sticky_block = 1'000,
+                     .try_time = 300ms,
+                     .pushes_grants = true};
   std::mutex m;
   std::deque<call<spi::acquire_reply>> acquires;
+  std::vector<wish> wishes;  // one for each
+  std::atomic<int> glances{0};
   std::deque<renewal_call> renewals;
   std::deque<call<spi::release_reply>> releases;
   std::deque<call<spi::cell_reply>> changes;
@@ -131,10 +148,12 @@ class scripted_engine : public spi::engine {
 
 // A core over a scripted engine, and requests for one name.
 struct scripted {
-  explicit scripted(std::chrono::milliseconds lease = 30s, std::uint32_t handoff = 2) {
+  explicit scripted(std::chrono::milliseconds lease = 30s, std::uint32_t handoff = 2,
+                    std::chrono::milliseconds sticky = 0ms) {
     detail::settings s;
     s.lease = lease;
     s.handoff = handoff;
+    s.sticky = sticky;
     s.streak = 1h;  // tests own the time
     s.url = "scripted:";
     core = std::make_shared<detail::core>(s, [this](spi::host& h) {

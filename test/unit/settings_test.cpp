@@ -34,6 +34,7 @@ TEST(settings, have_the_documented_defaults) {
   EXPECT_EQ(s.margin_of(100ms), 3ms);
   EXPECT_EQ(s.patience, 10s);
   EXPECT_EQ(s.handoff, 16U);
+  EXPECT_EQ(s.sticky, 0ms);
   EXPECT_EQ(s.prefix, "");
   EXPECT_EQ(s.require, guarantee::none);
   EXPECT_FALSE(s.observer);
@@ -78,6 +79,9 @@ TEST(settings, outside_their_range_are_refused_with_the_range) {
   EXPECT_EQ(failure_of({.lease = -1s}).code, errc::bad_argument);
   EXPECT_EQ(failure_of({.lease = std::chrono::milliseconds::max()}).code, errc::bad_argument);
 
+  EXPECT_EQ(made({}, "?sticky=5ms").sticky, 5ms);
+  EXPECT_EQ(made({.sticky = 0ms}, "?sticky=5ms").sticky, 0ms);
+  EXPECT_EQ(failure_of({}, "?sticky=101ms").code, errc::bad_url);
   const auto handoff = failure_of({}, "?handoff=10001");
   EXPECT_EQ(handoff.code, errc::bad_url);
   EXPECT_THAT(handoff.message, HasSubstr("handoff=10001: 0 to 10000"));

@@ -47,6 +47,23 @@ TEST(wait_machine, does_not_wait_when_told_so) {
   EXPECT_EQ(m.result().code, errc::timed_out);
 }
 
+TEST(wait_machine, looks_a_few_times_more_when_the_holder_was_asked_for_it) {
+  auto m = trying();
+  m.start();
+  auto asked = refused();
+  asked.asked = true;
+  auto now = t0;
+  for (const auto pause : {1ms, 2ms, 4ms, 8ms}) {
+    EXPECT_EQ(m.on_attempt({}, asked, now), action::sleep);
+    EXPECT_EQ(m.wake_at(), now + pause);
+    now += pause;
+    EXPECT_EQ(m.on_timer(now), action::attempt);
+  }
+  EXPECT_EQ(m.on_attempt({}, asked, now), action::withdraw);
+  EXPECT_EQ(m.on_withdrawn(), action::finish);
+  EXPECT_EQ(m.result().code, errc::timed_out);
+}
+
 TEST(wait_machine, watches_before_it_sleeps) {
   auto m = waiting();
   m.start();

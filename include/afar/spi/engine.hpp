@@ -141,6 +141,8 @@ struct claim {
   milliseconds lease{30'000};
   bool queue = true;           // false: a refusal leaves nothing behind (try_lock)
   std::uint32_t handoffs = 0;  // extra tokens wanted for local hand-off
+  milliseconds linger{};  // > 0: its client keeps it for so long after its last use, and gives it
+                          // back when it is asked (host::asked): who is refused because of it asks
   std::uint64_t token =
       0;  // 0 until granted; then acquire converts the mode, renew raises the stored token
   std::string_view note;  // at most 1 KiB; stored with the claim, shown by survey
@@ -155,6 +157,8 @@ struct acquire_reply {
   milliseconds lease{};          // as granted
   rare_text watch_key = {};      // refused: what to watch; empty if nothing can be
   std::optional<milliseconds> retry_after = {};  // refused: attempt by then, wake or no wake
+  bool asked =
+      false;  // refused: the holder may only linger, and was asked; it may be free in a moment
 };
 
 struct renew_reply {
@@ -336,8 +340,9 @@ class host {
   // last refusal. Nobody hears it before that refusal was answered: watch() says `recheck` then.
   virtual void granted(const owner_id&, std::uint64_t token, std::uint64_t last_token,
                        milliseconds lease) noexcept = 0;
-  virtual void asked(const owner_id&) noexcept = 0;  // somebody wants this hold back
-  virtual void session_lost() noexcept = 0;          // an accelerator only, see rule 8
+  // Somebody wants this hold back. One that lingers is given back, at once or at its next unlock.
+  virtual void asked(const owner_id&) noexcept = 0;
+  virtual void session_lost() noexcept = 0;  // an accelerator only, see rule 8
   // The engine may have forgotten what is held (restart, failover): renew at once, and learn it.
   virtual void in_doubt() noexcept {}
 
@@ -349,8 +354,10 @@ class host {
 struct traits {
   std::string_view name;
   std::uint32_t kinds = every_kind;
-  std::string_view why_not = {};     // other kinds are missing
-  std::uint32_t token_block = 0;     // tokens that one grant may reserve for local hand-off
+  std::string_view why_not = {};   // other kinds are missing
+  std::uint32_t token_block = 0;   // tokens that one grant may reserve for local hand-off
+  std::uint32_t sticky_block = 0;  // the same of a claim that lingers; 0: none can
+  std::string_view why_not_sticky = {};
   milliseconds waiter_lease{5'000};  // how long a silent waiter keeps its place
   milliseconds poll{1'000};
   milliseconds try_time{5'000};  // how long a call that does not wait may take
@@ -414,6 +421,9 @@ class engine {
   // Something else than the engine made a waiter ready that is being driven, and w.notify() was
   // called: drive shall not sleep on.
   virtual void nudge() noexcept {}
+  // Called now and then by a thread that uses what lingers, and so makes no steps: hears at once what has
+  // come (host::asked), without waiting for anything.
+  virtual void glance() noexcept {}
 
   virtual void close() noexcept = 0;
 };

@@ -43,6 +43,7 @@ spi::status read(const reply& r, const spi::claim& a, std::string watch_key,
     return {};
   }
   out.token = static_cast<std::uint64_t>(r.at(2).integer().value_or(0));
+  out.asked = r.at(3).integer() == 1;
   // Not made before it is needed: most claims are granted.
   out.watch_key = watch_key.empty() ? subscriber::owner_key(a.owner.text()) : std::move(watch_key);
   out.retry_after = std::max<spi::milliseconds>(spi::milliseconds{*first}, 1ms);

@@ -27,6 +27,9 @@ char mode_of(const spi::claim& a) noexcept {
   return a.mode == access::shared ? 's' : 'x';
 }
 
+// Its client gives it back when it is asked on its channel, which the record of the hold names.
+bool lingers(const spi::claim& a) noexcept { return a.linger > 0ms; }
+
 void join(std::string& out, std::string_view word) { out.append(word); }
 void join(std::string& out, char sign) { out += sign; }
 template <std::integral Number>
@@ -152,14 +155,15 @@ class acquire_words {
     of_.place.clear();
     command::word(before_, std::int64_t{keys});
     before_.append(key_words::of(a.what.name).three());
-    const bool short_way = mode_of(a) == 'x' && a.token == 0 && watchers.empty();
+    const bool short_way = mode_of(a) == 'x' && a.token == 0 && watchers.empty() && !lingers(a);
     command::word(behind_, a.lease.count());
     command::word(behind_, short_way ? std::int64_t{a.handoffs} + 1 : 0);
     command::word(behind_, half_a_day_before(second));
     moment_at_ = behind_.size() - 16 - 2;  // "<16 digits>\r\n"
     std::string joint;                     // of the record that a holder is
-    command::word(behind_,
-                  joined(joint, a.handoffs, letter(a.what.kind), -a.lease.count()).append(a.note));
+    joined(joint, a.handoffs, letter(a.what.kind), -a.lease.count());
+    if (lingers(a)) joint.append("?").append(how.channel).append(" ");
+    command::word(behind_, joint.append(a.note));
     joint.clear();
     command::word(behind_, joined(joint, mode_of(a), a.token, place_time(a).count(), a.permits,
                                   a.limit, how.channel)
@@ -169,8 +173,9 @@ class acquire_words {
   bool fit(const spi::claim& a, const telling& how, std::int64_t second) const noexcept {
     return a.what.kind == of_.what.kind && a.mode == of_.mode && a.permits == of_.permits &&
            a.limit == of_.limit && a.lease == of_.lease && a.queue == of_.queue &&
-           a.handoffs == of_.handoffs && a.token == of_.token && second - second_ < some_time &&
-           a.what.name == name_ && a.note == note_ && how.channel == channel_;
+           a.handoffs == of_.handoffs && a.linger == of_.linger && a.token == of_.token &&
+           second - second_ < some_time && a.what.name == name_ && a.note == note_ &&
+           how.channel == channel_;
   }
 
   spi::claim of_ = {};  // its numbers

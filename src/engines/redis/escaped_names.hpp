@@ -41,6 +41,7 @@ class escaped_names final : public spi::engine {
     return inner_->drive(w, until);
   }
   void nudge() noexcept override { inner_->nudge(); }
+  void glance() noexcept override { inner_->glance(); }
   void close() noexcept override { inner_->close(); }
 
  private:

@@ -35,6 +35,9 @@ class one_server final : public servers {
     return commands_->drive(w, until, told_.get());
   }
   void nudge() noexcept override { commands_->nudge(); }
+  void glance() noexcept override {
+    if (const auto line = told_->line()) told_->hear_now(*line);
+  }
 
  private:
   const std::shared_ptr<sentinels> sentinels_;  // null: the URL names the server

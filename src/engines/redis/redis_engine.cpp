@@ -34,10 +34,21 @@ std::string new_channel() {
   return layout::client_channel(text.substr(0, text.find(':')));
 }
 
+std::string_view why_not_sticky(const claim_steps& how, const target& to) {
+  if (to.voter) return "a quorum cannot be asked for something back";
+  if (to.topology != topology::single)
+    return "where another server may take over, every token is read off the clock";
+  if (to.replication != replication::none) return "every grant is to be confirmed by replicas";
+  if (&how != &afar_steps) return "other libraries do not ask for a lock back (layout=redisson)";
+  return {};
+}
+
 spi::traits traits_of(const claim_steps& how, const target& to) {
   spi::traits t;
   t.name = "redis";
   t.token_block = 64;
+  t.why_not_sticky = why_not_sticky(how, to);
+  if (t.why_not_sticky.empty()) t.sticky_block = 1U << 19;
   t.waiter_lease = 3s;
   t.ordered = true;  // one connection
   t.pushes_grants = to.pushes_grants;

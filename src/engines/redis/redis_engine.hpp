@@ -46,6 +46,7 @@ class redis_engine final : public spi::engine {
     return servers_->drive(w, until);
   }
   void nudge() noexcept override { servers_->nudge(); }
+  void glance() noexcept override { servers_->glance(); }
   void close() noexcept override;
 
  private:

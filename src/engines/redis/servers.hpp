@@ -50,6 +50,7 @@ class servers {
     return false;
   }
   virtual void nudge() noexcept {}
+  virtual void glance() noexcept {}  // hears what has come
 };
 
 }  // namespace afar::engines::redis

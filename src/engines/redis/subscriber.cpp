@@ -262,11 +262,12 @@ void subscriber::hear_answer(const reply& r) {
   if (at != channels_.end()) answer(std::exchange(at->second, {}), {});
 }
 
-// "<owner> <token> <ms> <tokens for local hand-off>"; of a barrier zeros.
+// "<owner> <token> <ms> <tokens for local hand-off>"; of a barrier zeros. "<owner> ?": somebody wants it back.
 void subscriber::hear_grant(std::string_view text) {
   AFAR_FAULT("redis.subscriber.granted");
   const std::string_view owner = text.substr(0, text.find(' '));
   const spi::owner_id who = layout::owner_of(owner);
+  if (text.substr(owner.size()) == " ?") return up_.asked(who);
   {
     const std::lock_guard lock{m_};
     recent_[who.number % recent_.size()] = who.number;

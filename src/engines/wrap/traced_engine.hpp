@@ -41,6 +41,7 @@ class traced_engine final : public spi::engine, private spi::host {
   void collect(spi::time_point by, spi::done<std::uint64_t>) override;
   bool drive(spi::waiter&, spi::time_point until) noexcept override;
   void nudge() noexcept override { inner_->nudge(); }
+  void glance() noexcept override { inner_->glance(); }
   void close() noexcept override;
 
  private:

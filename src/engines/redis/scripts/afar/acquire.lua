@@ -1,4 +1,4 @@
--- KEYS: name, queue, token.  ARGV: owner, lease ms, tokens to take (0: not by the short way), moment in us that tokens must not be older than (the client's clock less half a day, or when it was connected by the server's clock), "<tokens to reserve> <kind> -<lease> <note>", "<mode x|s|p> <token held or 0> <waiter's lease ms, 0: does not queue> <permits> <limit> <client's channel> <watchers' channel or ''>".  Returns the last token reserved if granted at once; else {1, token, last token} granted or already mine, {0, retry ms, newest token} refused, {2, why} the hold to convert is gone; error AFARUSE.
+-- KEYS: name, queue, token.  ARGV: owner, lease ms, tokens to take (0: not by the short way), moment in us that tokens must not be older than (the client's clock less half a day, or when it was connected by the server's clock), "<tokens to reserve> <kind> -<lease> <note>" (a hold that stays with its client: "?<its channel> " before the note), "<mode x|s|p> <token held or 0> <waiter's lease ms, 0: does not queue> <permits> <limit> <client's channel> <watchers' channel or ''>".  Returns the last token reserved if granted at once; else {1, token, last token} granted or already mine, {0, retry ms, newest token} refused (behind them 1: its holder was asked for it), {2, why} the hold to convert is gone; error AFARUSE.
 local call, name, queue, tkey = redis.call, KEYS[1], KEYS[2], KEYS[3]
 if ARGV[3] ~= '0' and call('EXISTS', name, queue) == 0 then
   -- Nobody holds, nobody waits: all that follows costs more than this step, even if it only defines functions. Few words, few calls: this is most of what the server does.
@@ -17,6 +17,26 @@ local us = clock[1] * 1000000 + clock[2]
 local owner, lease = ARGV[1], tonumber(ARGV[2])
 local more, kind, note = string.match(ARGV[5], '^(%d+) (%a) %-%d+ (.*)$')
 local mode, mine, w, n, limit, channel, watchers = string.match(ARGV[6], '^(%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$')
+if string.byte(note) == 63 and mine == '0' then
+  if call('EXISTS', name, queue) == 0 then
+    -- It may stay with its client, who takes it again without us: with one token for each microsecond since the last one, so that none is ahead of the clock.
+    local last = tonumber(call('GET', tkey) or '0')
+    local token = last + 1
+    if last < tonumber(ARGV[4]) then token = math.max(token, us) end
+    last = math.max(token, math.min(token + more, us))
+    call('SET', tkey, string.format('%d', last), 'PX', 172800000)
+    call('SET', name, string.format('%s %d %d %s -%d ', owner, last, last - token, kind, lease) .. note, 'PX', lease)
+    return {1, token, last}
+  end
+  more = '64'  -- others want it, or did
+end
+-- Asks the client with which a hold stays for it. (The first look is cheap, the pattern is not.)
+local function ask(v)
+  if not string.find(v, ' ?', 1, true) then return end
+  local who, to = string.match(v, '^(%S+:%d+) %d+ %d+ m %-?%d+ %?(%S+) ')
+  if to then redis.pcall('PUBLISH', to, who .. ' ?') end
+  return to and 1
+end
 if ARGV[3] ~= '0' and w ~= '0' then
   -- One of the same kind holds it and nothing can be granted: a place in line, in few words again.
   local v = redis.pcall('GET', name)
@@ -45,6 +65,7 @@ if ARGV[3] ~= '0' and w ~= '0' then
         local left = call('PTTL', name)
         if left >= 0 and left + 1 < retry then retry = left + 1 end
       end
+      ask(v)
       return {0, math.max(retry, 1), tonumber(newest)}
     end
   end
@@ -109,7 +130,7 @@ if not place then
   end
   if w == 0 then
     tell(watchers)
-    return {0, math.max(call('PTTL', name), 0), newest()}
+    return {0, math.max(call('PTTL', name), 0), newest(), held == 'x' and ask(call('GET', name)) or 0}
   end
 end
 
@@ -132,4 +153,5 @@ if tonumber(seq) == head then  -- only the front watches the holder's clock
   end
   if left >= 0 and left + 1 < retry then retry = left + 1 end
 end
+if held == 'x' then ask(call('GET', name)) end
 return {0, math.max(retry, 1), newest()}

@@ -20,6 +20,7 @@ if not only('claims') then return false end
 
 local kind, limit, holders, waiters = nil, 1, {}, {}
 local function add(list, owner, mode, n, token, since, left, note)
+  if string.byte(note) == 63 then note = string.match(note, '^%?%S+ (.*)$') or note end  -- the channel of a client that it stays with
   list[#list + 1] = {owner, mode, n, token, math.max(now - since, 0), left, note}
 end
 if v then
