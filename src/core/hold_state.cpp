@@ -60,14 +60,13 @@ void hold_state::ask_first(first_question& q, time_point by) {
 }
 
 void hold_state::first_answered(spi::status s, spi::acquire_reply r) {
-  std::shared_ptr<claim_op> op;
-  bool sleeps = false;
-  {
-    const std::lock_guard lock(m_);
-    op = std::move(passed_on_to_);
-    if (!op) sleeps = asked_first_->answer(std::move(s), std::move(r));
+  std::unique_lock lock(m_);
+  if (const auto op = std::move(passed_on_to_)) {
+    lock.unlock();
+    return op->replied(std::move(s), std::move(r));
   }
-  if (op) return op->replied(std::move(s), std::move(r));
+  const bool sleeps = asked_first_->answer(std::move(s), std::move(r));
+  lock.unlock();
   if (!sleeps) return;
   asker_.notify();  // not the question's: that may be over already
   core_->engine().nudge();
