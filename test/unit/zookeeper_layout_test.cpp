@@ -154,5 +154,16 @@ TEST_F(zookeeper_layout, wakes_one_waiter_per_release) {
   for (const client& c : clients) EXPECT_LE(c.stats().steps, 8U);
 }
 
+// A watch could not be hung there, as the node stands already: the next look took that for a watch, and crashed.
+TEST_F(zookeeper_layout, a_node_ready_that_was_left_over_is_removed_by_who_comes_to_the_barrier) {
+  const client before = connect(server().url());
+  EXPECT_FALSE(barrier(before, name, 2).arrive_and_wait_for(10ms)) << "makes the folder";
+  ASSERT_TRUE(raw.ask(ask::create(path() + "/ready", {}, node_mode::persistent)).ok());
+  auto first = std::async(std::launch::async, [&] { barrier{other, name, 2}.arrive_and_wait(); });
+  EXPECT_TRUE(eventually([&] { return nodes().size() == 1 && nodes().front() != "ready"; }));
+  barrier{other, name, 2}.arrive_and_wait();
+  first.get();
+}
+
 }  // namespace
 }  // namespace afar::test

@@ -65,7 +65,7 @@ class arrival : public std::enable_shared_from_this<arrival> {
     {
       const std::lock_guard lock{w_->m};
       const auto at = w_->ready_bells.find(s_->folder);
-      const bool hangs = at != w_->ready_bells.end() && !at->second->load();
+      const bool hangs = at != w_->ready_bells.end() && at->second && !at->second->load();
       if (s_->ready_bell || hangs) return 0;
     }
     new_bell_ = std::make_shared<std::atomic<bool>>(false);
