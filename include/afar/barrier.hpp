@@ -17,7 +17,7 @@ class AFAR_API barrier : private detail::claimable {
   using claimable::body;
   using claimable::name;
 
-  // Blocks until `expected` participants have arrived. Throws lock_error: errc::broken, …
+  // Blocks until `expected` have arrived. Throws lock_error: errc::broken, errc::lost (see errc), …
   void arrive_and_wait(std::stop_token stop = {}) {
     arrive(detail::deadline::forever(), std::move(stop), nullptr);
   }

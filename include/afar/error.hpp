@@ -14,7 +14,7 @@ enum class errc {
   timed_out = 1,  // the deadline passed first; std::errc::timed_out
   cancelled,      // the caller's stop token asked to give up; std::errc::operation_canceled
   not_owner,      // nothing is held that could be released; std::errc::operation_not_permitted
-  lost,           // the lease ended before the release
+  lost,           // the lease ended before the release; at a barrier: the session ended first
   deadlock,   // this thread's own lock() holds the name; std::errc::resource_deadlock_would_occur
   broken,     // a barrier that somebody left before it was full
   wrong_use,  // the name is in use as another kind or with another limit

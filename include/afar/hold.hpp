@@ -45,7 +45,7 @@ class AFAR_API hold {
   // True while it holds something that was neither released nor found lost.
   explicit operator bool() const noexcept { return valid(); }
 
-  // False from the moment at which another may hold it, also in the first call after a pause.
+  // False from the moment at which another may hold it, also in the first call after a pause; final.
   bool valid() const noexcept;
 
   // Until when valid() is true if no renewal succeeds: counted from the send of the last confirmed

@@ -67,7 +67,8 @@ bool hold_state::may_stay() const noexcept {
 }
 
 bool hold_state::be_kept(time_point now) noexcept {
-  if (!keeps_ || !held() || why() != loss_reason::none) return false;
+  if (!keeps_ || !held() || over_.load(std::memory_order_relaxed) || why() != loss_reason::none)
+    return false;
   const bool wanted = wanted_.load(std::memory_order_seq_cst);
   if (wanted && !AFAR_MUTANT("core.sticky.asked_in_vain")) return false;
   if (token_.load(std::memory_order_relaxed) >= last_token_) return false;

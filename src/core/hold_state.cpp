@@ -124,7 +124,7 @@ bool hold_state::try_hand_on() noexcept {
   const auto now = boot_clock::now();
   const std::lock_guard lock(m_);
   const auto next = token_.load(std::memory_order_relaxed) + 1;
-  if (!held() || next > last_token_) return false;
+  if (!held() || over_.load(std::memory_order_relaxed) || next > last_token_) return false;
   if (hands_ >= std::min(claim_.handoffs, core_->options().handoff)) return false;
   if (now - granted_at_ > core_->options().streak || now + pace() / 3 > valid_until()) return false;
   if (why() != loss_reason::none) return false;  // somebody has asked for it
@@ -186,6 +186,7 @@ void hold_state::renewed(const spi::status& s, const spi::renew_reply& r, time_p
     }
   }
   if (r.why != spi::loss::none) return lose(reason_of(r.why));
+  if (over_.load(std::memory_order_relaxed)) return lose(loss_reason::unreachable);
   core_->renewals().confirmed(*this, sent);
   counters::up(core_->stats().renewed);
   if (core_->observed())
@@ -250,8 +251,10 @@ std::stop_token hold_state::lost() {
 }
 
 bool hold_state::valid() const noexcept {
-  const bool lasts = boot_clock::now() < valid_until() || AFAR_MUTANT("core.lease.not_checked");
-  return held() && lasts && !core_->forked();
+  if (!held() || core_->forked()) return false;
+  if (boot_clock::now() >= valid_until() && !AFAR_MUTANT("core.lease.not_checked"))
+    over_.store(true, std::memory_order_relaxed);
+  return !over_.load(std::memory_order_relaxed);
 }
 
 hold_state::time_point hold_state::valid_until() const noexcept {

@@ -153,6 +153,8 @@ class hold_state : public std::enable_shared_from_this<hold_state> {
   std::atomic<phase> phase_{phase::claiming};
   std::atomic<std::uint64_t> token_{0};
   std::atomic<std::int64_t> valid_until_{0};  // ns of boot_clock
+  // Its user was told that its time is over. That is final, also if a renewal is confirmed afterwards.
+  mutable std::atomic<bool> over_{false};
   std::atomic<milliseconds::rep> pace_;
   std::atomic<loss_reason> why_{loss_reason::none};
 

@@ -168,22 +168,56 @@ TEST(core, tells_the_holder_before_the_lease_ends_when_renewals_are_not_answered
 }
 
 // As in a process that was stopped and goes on: the holder's thread may be the first to run.
+class timers_stand_still {
+ public:
+  timers_stand_still() {
+    std::promise<void> stands;
+    auto standing = stands.get_future();
+    detail::timers::shared().at(boot_clock::now(),
+                                [stands = std::move(stands), over = over_]() mutable {
+                                  stands.set_value();
+                                  over->wait();
+                                });
+    standing.wait();
+  }
+  timers_stand_still(const timers_stand_still&) = delete;
+  timers_stand_still& operator=(const timers_stand_still&) = delete;
+  ~timers_stand_still() { go_on(); }
+  void go_on() {
+    if (!over_->try_wait()) over_->count_down();
+  }
+
+ private:
+  const std::shared_ptr<std::latch> over_ = std::make_shared<std::latch>(1);
+};
+
 TEST(core, calls_a_hold_invalid_at_its_time_although_nobody_could_tell_the_holder) {
   scripted s(200ms);
   const auto h = s.acquire_granted(1);
   ASSERT_NE(h, nullptr);
-  std::latch blocked{1};
-  std::latch over{1};
-  detail::timers::shared().at(boot_clock::now(), [&] {
-    blocked.count_down();
-    over.wait();
-  });
-  blocked.wait();
+  timers_stand_still stopped;
   EXPECT_TRUE(eventually([&] { return boot_clock::now() >= h->valid_until(); }));
   EXPECT_FALSE(h->lost().stop_requested());
   EXPECT_FALSE(h->valid());
-  over.count_down();
+  stopped.go_on();
   EXPECT_TRUE(eventually([&] { return h->lost().stop_requested(); }));
+  h->end({});
+  s.confirm_release();
+}
+
+// Torture (redis_cut_off): the answer to a renewal came when the holder had been told, and nobody else yet.
+TEST(core, calls_no_hold_valid_again_although_its_renewal_is_confirmed) {
+  scripted s(600ms);
+  const auto h = s.acquire_granted(1);
+  ASSERT_NE(h, nullptr);
+  auto renewal = s.engine->next(s.engine->renewals);
+  timers_stand_still stopped;
+  EXPECT_TRUE(eventually([&] { return boot_clock::now() >= h->valid_until(); }));
+  EXPECT_FALSE(h->valid());
+  renewal.each(0, {}, {.lease = 60s});
+  EXPECT_FALSE(h->valid());
+  EXPECT_TRUE(eventually([&] { return h->lost().stop_requested(); }));
+  stopped.go_on();
   h->end({});
   s.confirm_release();
 }
