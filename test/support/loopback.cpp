@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace afar::test {
@@ -28,7 +29,7 @@ class connection {
     if (!open_ || ::send(fd_, words.data(), words.size(), MSG_NOSIGNAL) < 0) return {};
     std::string all;
     pollfd readable{fd_, POLLIN, 0};
-    while (::poll(&readable, 1, all.empty() ? 1'000 : quiet) > 0) {
+    while (::poll(&readable, 1, all.empty() ? std::max(1'000, quiet) : quiet) > 0) {
       char bytes[4096];
       const auto n = ::recv(fd_, bytes, sizeof bytes, 0);
       if (n <= 0) break;

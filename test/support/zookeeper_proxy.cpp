@@ -130,6 +130,11 @@ void zookeeper_proxy::mend() {
   wake();
 }
 
+void zookeeper_proxy::doze(int nth) {
+  const std::lock_guard lock{m_};
+  dozing_ = nth;
+}
+
 // The handshake and the closing in one write: the session moves to this connection and ends with it.
 void zookeeper_proxy::end_session() {
   std::string session;
@@ -142,7 +147,8 @@ void zookeeper_proxy::end_session() {
   const std::string hello = big_endian(0, 4) + big_endian(0, 8) + big_endian(10'000, 4) + id +
                             big_endian(password.size(), 4) + password + big_endian(0, 1);
   const std::string bye = big_endian(1, 4) + big_endian(static_cast<std::uint32_t>(-11), 4);
-  ask_port(server_, framed(hello) + framed(bye), std::chrono::milliseconds{500});
+  // The server closes the connection when it has done so.
+  ask_port(server_, framed(hello) + framed(bye), std::chrono::seconds{5});
 }
 
 void zookeeper_proxy::run() {
@@ -152,8 +158,9 @@ void zookeeper_proxy::run() {
       const std::lock_guard lock{m_};
       for (auto at = links_.begin(); at != links_.end();) {
         if (!at->over && !closing_) {
-          fds.push_back({stalled_ ? -1 : at->client.fd, POLLIN, 0});  // poll passes over -1
-          fds.push_back({stalled_ ? -1 : at->server.fd, POLLIN, 0});
+          const bool still = stalled_ || at->dozes;
+          fds.push_back({still ? -1 : at->client.fd, POLLIN, 0});  // poll passes over -1
+          fds.push_back({still ? -1 : at->server.fd, POLLIN, 0});
           ++at;
           continue;
         }
@@ -188,9 +195,11 @@ void zookeeper_proxy::accept_one() {
     ::close(server);
     return;
   }
+  for (link& l : links_) l.dozes = false;
   link& l = links_.emplace_back();
   l.client.fd = client;
   l.server.fd = server;
+  l.dozes = dozing_ > 0 && --dozing_ == 0;
 }
 
 void zookeeper_proxy::pump(link& l, bool to_server) {

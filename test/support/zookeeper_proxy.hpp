@@ -41,6 +41,8 @@ class zookeeper_proxy {
   void cut();    // the connections of now; new ones are refused until mend()
   void stall();  // what comes now waits here: for mend(), or for cut(), with which it is lost
   void mend();
+  // From the nth connection that comes now nothing is heard until another one comes.
+  void doze(int nth);
   bool holds(const std::string& text) const;  // stalled: a request with it waits here
   // Ends the session of the last client that connected, as the server would when it expires.
   void end_session();
@@ -55,6 +57,7 @@ class zookeeper_proxy {
     side server;
     bool greeted[2] = {false, false};
     std::optional<std::int32_t> doomed;  // the request whose answer is lost
+    bool dozes = false;
     bool over = false;
   };
 
@@ -78,6 +81,7 @@ class zookeeper_proxy {
   bool struck_ = false;
   bool cut_ = false;
   bool stalled_ = false;
+  int dozing_ = 0;  // so many connections until one dozes
   bool closing_ = false;
   std::string session_;  // id and password, as the server gave them
 

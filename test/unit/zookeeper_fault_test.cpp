@@ -47,6 +47,22 @@ TEST_F(zookeeper_faults, E_1_a_waiter_is_not_granted_on_a_dead_session) {
   EXPECT_EQ(nodes().size(), 1U) << "its old place is gone";
 }
 
+// With the session of a member goes its node, and with it what others wrote there. It cannot know.
+TEST_F(zookeeper_faults, a_member_whose_session_ended_is_not_told_that_its_full_barrier_is_broken) {
+  auto cut_off = start([&] {
+    std::error_code ec;
+    barrier{through, name, 2}.arrive_and_wait({}, ec);
+    return ec;
+  });
+  ASSERT_TRUE(has_waited(through));
+  proxy.cut();
+  EXPECT_TRUE(barrier(other, name, 2).arrive_and_wait_for(long_time)) << "all have come";
+  proxy.end_session();
+  proxy.mend();
+  EXPECT_EQ(cut_off.get(), errc::lost);
+  EXPECT_TRUE(eventually([&] { return nodes().empty(); }));
+}
+
 // CURATOR-604, CURATOR-206: what was held before is not held again because the client is back.
 TEST_F(zookeeper_faults, CURATOR_604_a_hold_does_not_come_back_with_a_new_session) {
   const hold mine = mutex(through, name).acquire();
@@ -265,6 +281,18 @@ TEST_F(zookeeper_faults, ZOOKEEPER_4537_who_gets_no_answer_asks_for_something_el
   EXPECT_TRUE(eventually([&] { return proxy.struck(); }));
   server().resume();
   EXPECT_EQ(value.get(), 7);
+}
+
+// The same with a new session. Only another connection wakes the server here.
+TEST_F(zookeeper_faults, ZOOKEEPER_4537_who_gets_no_session_opens_another_one) {
+  zookeeper_proxy alone{server().port()};
+  const client patient{alone.url() + "/test?session=30s", {.lease = 30s}};
+  const hold first = mutex(patient, name).acquire();
+  alone.cut();
+  alone.end_session();
+  alone.doze(2);  // the first one hears that the session is over
+  alone.mend();
+  EXPECT_TRUE(mutex(patient, name + "2").try_acquire_for(long_time));
 }
 
 TEST_F(zookeeper_faults, a_holder_is_told_before_its_session_ends_at_a_server_that_stands_still) {

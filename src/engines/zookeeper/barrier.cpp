@@ -51,7 +51,7 @@ class arrival : public std::enable_shared_from_this<arrival> {
         wanted.push_back(ask::sync(s_->folder));
       }
     }
-    if (gone_) return broken();
+    if (gone_) return without_a_node();
     if (const auto bell = listen_for_ready()) wanted.push_back(ask::exists(ready_of(*s_), bell));
     wanted.push_back(ask::children(s_->folder));
     w_->session.fly(std::move(wanted),
@@ -128,7 +128,8 @@ class arrival : public std::enable_shared_from_this<arrival> {
   }
 
   void judge(const round& r) {
-    if (!r.mine || r.mine->says.is == state::broken) return broken();
+    if (!r.mine) return without_a_node();
+    if (r.mine->says.is == state::broken) return broken();
     if (r.mine->says.is == state::done) return passed(r.mine->says.token);
     if (!r.has_mine())
       return refuse(
@@ -196,6 +197,21 @@ class arrival : public std::enable_shared_from_this<arrival> {
       s_->token = token;
     }
     grant(w_, s_, lease_, p_);
+  }
+
+  // Who was found to have passed has passed, whatever became of its node. With a session goes the outcome,
+  // too, that others may have written into it.
+  void without_a_node() {
+    std::uint64_t token = 0;
+    bool session_ended = false;
+    {
+      const std::lock_guard lock{w_->m};
+      if (s_->granted) token = s_->token;
+      session_ended = s_->gone == spi::loss::session;
+    }
+    if (token != 0) return passed(token);
+    if (!session_ended) return broken();
+    refuse(w_, s_, p_, {errc::lost, "the session ended before it was known whether all had come"});
   }
 
   void broken() {

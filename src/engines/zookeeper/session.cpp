@@ -162,6 +162,7 @@ void session::event(zhandle_t* zh, int state) {
   {
     const std::lock_guard lock{m_};
     connected_ = is_connected;
+    alone_since_ = boot_clock::now();
     if (state == number::auth_failed) refused_ = true;
     if (is_connected) {
       id_ = zk_.client_id(zh)->client_id;
@@ -180,6 +181,8 @@ void session::replace() {
     if (closed_) return;
     zhandle_t* next = connect();
     if (next) old = std::exchange(handle_, next);
+    const std::lock_guard lock{m_};
+    alone_since_ = boot_clock::now();
   }
   if (old)
     zk_.close(old);
@@ -305,18 +308,25 @@ void session::land(call* c, answer a) {
 
 // A server of 3.6.0 to 3.8.0 may fall asleep on an answer (ZOOKEEPER-4537) until anything else is asked
 // of it, or committed: with few clients that takes as long as a client's silence may last. So who gets no
-// answer for a moment asks for something.
+// answer for a moment asks for something; who gets no session, by another one.
 void session::look() {
   constexpr int most = 4;  // it may be a server that is gone
   bool nothing_came = false;
+  bool is_alone = false;
   {
     const std::lock_guard lock{m_};
     looking_ = !calls_.empty() && !closed_;
     if (!looking_) return;
     nothing_came = landed_ == seen_ && connected_ && knocks_ < most;
     if (nothing_came) ++knocks_;
+    const auto now = boot_clock::now();
+    is_alone = !connected_ && now - alone_since_ > patience_to_open;
+    if (is_alone) alone_since_ = now;
     look_again();
   }
+  if (is_alone)
+    if (zhandle_t* const other = knock())
+      keeper_.at(boot_clock::now() + patience_to_open, [&zk = zk_, other] { zk.close(other); });
   if (nothing_came)
     fly(ask::exists("/"), [this](std::vector<answer>&) {
       const std::lock_guard lock{m_};

@@ -104,6 +104,7 @@ class session {
   std::uint64_t landed_ = 0;          // answers so far
   std::uint64_t seen_ = 0;            // of them, at the last look
   int knocks_ = 0;                    // under way
+  spi::time_point alone_since_{};     // without a connection, or since it last knocked
   std::chrono::nanoseconds usual_{};  // how long an answer takes
   bool looking_ = false;
 };
