@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <stdexcept>
+#include <string_view>
 #include <system_error>
 
 namespace bench {
@@ -22,28 +23,36 @@ void check_errno(bool good, const char* what) {
   if (!good) throw std::system_error(errno, std::generic_category(), what);
 }
 
-class lmdb final : public contender {
+// Without fsync, as afar has it.
+class lmdb_store {
  public:
-  explicit lmdb(const scratch& s) : contender("raw LMDB, two write transactions") {
+  lmdb_store(const scratch& s, std::size_t bytes) {
     const std::string folder = s.file("lmdb");
     check_errno(::mkdir(folder.c_str(), 0700) == 0, "mkdir");
     check(::mdb_env_create(&env_));
-    check(::mdb_env_set_mapsize(env_, 64u << 20));
+    check(::mdb_env_set_mapsize(env_, bytes));
     check(::mdb_env_open(env_, folder.c_str(), MDB_NOSYNC | MDB_WRITEMAP, 0600));
     MDB_txn* t = nullptr;
     check(::mdb_txn_begin(env_, nullptr, 0, &t));
     check(::mdb_dbi_open(t, nullptr, 0, &db_));
     check(::mdb_txn_commit(t));
   }
-  ~lmdb() override { ::mdb_env_close(env_); }
+  lmdb_store(const lmdb_store&) = delete;
+  lmdb_store& operator=(const lmdb_store&) = delete;
+  ~lmdb_store() { ::mdb_env_close(env_); }
 
-  void pair() override {
+  // One write transaction: whether it is there, then another record, or none.
+  bool change(std::string_view name, bool keep) {
+    MDB_txn* t = nullptr;
+    check(::mdb_txn_begin(env_, nullptr, 0, &t));
+    MDB_val key{name.size(), const_cast<char*>(name.data())};
+    MDB_val value{};
+    const bool found = ::mdb_get(t, db_, &key, &value) == MDB_SUCCESS;
     ++record_[0];
-    step(MDB_NOTFOUND, [&](MDB_txn* t, MDB_val& key) {
-      MDB_val value{sizeof record_, record_};
-      check(::mdb_put(t, db_, &key, &value, 0));
-    });
-    step(MDB_SUCCESS, [&](MDB_txn* t, MDB_val& key) { check(::mdb_del(t, db_, &key, nullptr)); });
+    value = {sizeof record_, record_};
+    check(keep ? ::mdb_put(t, db_, &key, &value, 0) : ::mdb_del(t, db_, &key, nullptr));
+    check(::mdb_txn_commit(t));
+    return found;
   }
 
  private:
@@ -51,20 +60,23 @@ class lmdb final : public contender {
     if (rc != MDB_SUCCESS) throw std::runtime_error(::mdb_strerror(rc));
   }
 
-  template <class Change>
-  void step(int expected, Change change) {
-    MDB_txn* t = nullptr;
-    check(::mdb_txn_begin(env_, nullptr, 0, &t));
-    MDB_val key{sizeof resource - 1, const_cast<char*>(resource)};
-    MDB_val old{};
-    if (::mdb_get(t, db_, &key, &old) != expected) throw std::logic_error("LMDB: wrong state");
-    change(t, key);
-    check(::mdb_txn_commit(t));
-  }
-
   MDB_env* env_ = nullptr;
   MDB_dbi db_ = 0;
   std::uint64_t record_[8] = {};  // 64 bytes: about what a record of a holder needs
+};
+
+class lmdb final : public contender {
+ public:
+  explicit lmdb(const scratch& s)
+      : contender("raw LMDB, two write transactions"), store_(s, 64U << 20U) {}
+
+  void pair() override {
+    if (store_.change(resource, true) || !store_.change(resource, false))
+      throw std::logic_error("LMDB: wrong state");
+  }
+
+ private:
+  lmdb_store store_;
 };
 
 class file_lock final : public contender {
@@ -162,6 +174,16 @@ class sqlite final : public contender {
 void afar_pairs::out_of_order() { throw std::logic_error("a token is not larger than the last"); }
 
 std::unique_ptr<contender> lmdb_pairs(const scratch& s) { return std::make_unique<lmdb>(s); }
+
+struct lmdb_names::store : lmdb_store {
+  using lmdb_store::lmdb_store;
+};
+lmdb_names::lmdb_names(const scratch& s) : store_(std::make_unique<store>(s, 1U << 30U)) {}
+lmdb_names::~lmdb_names() = default;
+void lmdb_names::pair(const std::string& name) {
+  store_->change(name, true);
+  store_->change(name, true);
+}
 std::unique_ptr<contender> flock_pairs(const scratch& s) {
   return std::make_unique<file_lock>(s, file_lock::kind::whole_file);
 }

@@ -48,6 +48,19 @@ class afar_pairs final : public contender {
 
 // Two write transactions: read and put, read and delete. LMDB's own locking, no token, no queue.
 std::unique_ptr<contender> lmdb_pairs(const scratch&);
+// The same on one of many names that are all there: read and put, twice.
+class lmdb_names {
+ public:
+  explicit lmdb_names(const scratch&);
+  lmdb_names(const lmdb_names&) = delete;
+  lmdb_names& operator=(const lmdb_names&) = delete;
+  ~lmdb_names();
+  void pair(const std::string& name);
+
+ private:
+  struct store;
+  std::unique_ptr<store> store_;
+};
 // A file per name: open, flock, close.
 std::unique_ptr<contender> flock_pairs(const scratch&);
 // The same with an open file description lock, set and unset.

@@ -16,6 +16,7 @@ class growth {
   growth(std::string over, std::string what) : over_(std::move(over)), what_(std::move(what)) {}
 
   void add(std::size_t size, double figure) { sizes_[size].add(figure); }
+  const series& at_largest() const { return sizes_.rbegin()->second; }
 
   // `g`: of the figure at the largest size as a multiple of that at `base`, or at the next size that was measured.
   void tell(report& out, goal g, std::size_t base = 1) const {

@@ -1,6 +1,7 @@
 // growth: what a pair of one thread costs while its client holds more and more other locks, and while more and more names
 // are in use. The sizes only grow, so they cannot take turns; the rounds of a size follow each other.
 #include "clock.hpp"
+#include "contender.hpp"
 #include "growth.hpp"
 #include "place.hpp"
 #include "redis_host.hpp"
@@ -62,7 +63,10 @@ void grow_holds(const options& o, const std::string& engine, const std::string& 
   figures.tell(out, flat);
 }
 
-void grow_names(const options& o, const std::string& engine, const std::string& url, report& out) {
+// `tree`: what the engine keeps its names in. It takes longer the more of them there are, as it does not fit into a
+// cache any more, so that the engine is compared with it instead of with itself.
+void grow_names(const options& o, const std::string& engine, const std::string& url,
+                lmdb_names* tree, report& out) {
   const afar::client client{url};
   const auto pair = [&](std::size_t i) {
     afar::mutex m{client, fmt::format("order/{}", i)};
@@ -70,16 +74,27 @@ void grow_names(const options& o, const std::string& engine, const std::string& 
     m.unlock();
   };
   std::mt19937_64 random{std::random_device{}()};
-  growth figures{"names in use", engine + ", µs per pair of a random name, split"};
+  const auto raw_pair = [&](std::size_t i) { tree->pair(fmt::format("order/{}", i)); };
+  const std::string what = ", µs per pair of a random name, split";
+  growth figures{"names in use", engine + what};
+  growth limit{"names in use", "raw LMDB" + what};
   std::size_t have = 0;
   for (std::size_t size = 1; size <= largest(o, 1'000'000); size *= 10) {
     for_all(have, size, [&](std::size_t, std::size_t i) { pair(i); });
+    if (tree)
+      for (std::size_t i = have; i < size; ++i) raw_pair(i);
     have = size;
     std::uniform_int_distribution<std::size_t> any{0, size - 1};
-    for (int i = 0; i < o.rounds; ++i)
+    for (int i = 0; i < o.rounds; ++i) {
       figures.add(size, 1e6 / rate(slice(o), [&] { pair(any(random)); }));
+      if (tree) limit.add(size, 1e6 / rate(slice(o), [&] { raw_pair(any(random)); }));
+    }
   }
-  figures.tell(out, flat);
+  figures.tell(out, tree ? goal{} : flat);
+  if (!tree) return;
+  limit.tell(out, {});
+  out.add(compare("growth", fmt::format("names in use: {}{}, {}; raw LMDB", engine, what, have),
+                  figures.at_largest(), limit.at_largest(), {goal_kind::at_most, 2}));
 }
 
 }  // namespace
@@ -90,14 +105,15 @@ void growth_of_stock(const options& o, report& out) {
     const redis_host server{place.second};
     const pinned here{place.first};
     grow_holds(o, "Redis", server.url(), out);
-    grow_names(o, "Redis", server.url(), out);
+    grow_names(o, "Redis", server.url(), nullptr, out);
   }
   if (o.wants_engine("embedded")) {
     const scratch holds;
     const scratch names;
+    lmdb_names tree{names};
     const pinned here{place.first};
     grow_holds(o, "embedded", holds.url(), out);
-    grow_names(o, "embedded", names.url(), out);
+    grow_names(o, "embedded", names.url(), &tree, out);
   }
 }
 

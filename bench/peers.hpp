@@ -43,8 +43,8 @@ class peer_program {
   peer_program(peer_entry, std::string url, std::size_t workers, std::size_t names);
 
   pairs_answer measure(nanoseconds);
-  double run(nanoseconds);  // pairs per second
-  void warm(nanoseconds t) { version_ = measure(t).version; }
+  double run(nanoseconds);   // pairs per second
+  void warm(nanoseconds t);  // until it does not get faster
 
   pid_t pid() const noexcept { return program_.pid(); }
   std::string title() const;                           // name and version
