@@ -14,6 +14,8 @@ function(afar_add_tests target)
   afar_own_code(${target})
   # The library is optimised, its tests need not be: that saves a third of their compile time.
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+  # Most of the rest goes into headers: files that are compiled together read them once.
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${AFAR_TESTS_TOGETHER} UNITY_BUILD_BATCH_SIZE 6)
   target_link_libraries(${target} PRIVATE
     afar_test_support afar_internal ${arg_LIBRARIES} GTest::gmock GTest::gtest GTest::gtest_main)
   gtest_discover_tests(${target} TEST_PREFIX ${arg_LABEL}. DISCOVERY_MODE PRE_TEST NO_PRETTY_VALUES

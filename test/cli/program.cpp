@@ -1,6 +1,7 @@
 #include "program.hpp"
 
 #include "support/patience.hpp"
+#include "support/system_failure.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -13,14 +14,9 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
-#include <system_error>
 
 namespace afar::test {
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 std::vector<char*> pointers(const words_of& words) {
   std::vector<char*> out;

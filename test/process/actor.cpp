@@ -1,6 +1,7 @@
 #include "actor.hpp"
 
 #include "support/patience.hpp"
+#include "support/system_failure.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,7 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <csignal>
 #include <sstream>
 #include <stdexcept>
@@ -20,10 +20,6 @@ extern char** environ;
 namespace afar::test {
 
 namespace {
-
-[[noreturn]] void fail(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
 
 struct two_ends {
   int read = -1;

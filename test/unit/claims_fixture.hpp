@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/records/claims.hpp"
+#include "owner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,8 +22,6 @@ using spi::access;
 using spi::kind;
 using spi::loss;
 using spi::release_reply;
-
-inline spi::owner_id owner(std::uint64_t number) { return {7, 7, number}; }
 
 class claims_fixture : public ::testing::Test {
  protected:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engines/memory/memory_engine.hpp"
+#include "owner.hpp"
 
 #include <gtest/gtest.h>
 
@@ -23,8 +24,6 @@ using namespace std::chrono_literals;
 using spi::kind;
 using spi::loss;
 using spi::release_reply;
-
-inline spi::owner_id owner(std::uint64_t number) { return {7, 7, number}; }
 
 // A clock that stands still unless told otherwise.
 class manual_time final : public engines::memory::time_source {

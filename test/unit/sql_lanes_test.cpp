@@ -121,7 +121,7 @@ TEST(sql_lanes, dial_again_after_a_refusal_although_the_keeper_came_in_between) 
   bell_tower tower;
   std::atomic<int> dialled{0};
   const auto dial = [&](spi::time_point) -> std::unique_ptr<connection> {
-    if (dialled++ == 0) throw failure{{errc::unavailable, "too many connections"}};
+    if (dialled++ == 0) throw engines::sql::failure{{errc::unavailable, "too many connections"}};
     return std::make_unique<hanging_bells>(tower);
   };
   const auto l = std::make_shared<lanes>(dial, 2, [] {});
