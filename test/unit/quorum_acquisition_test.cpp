@@ -71,5 +71,33 @@ TEST_F(quorum_acquisition, forgets_the_split_votes_when_one_is_not) {
   EXPECT_EQ(claim.place, "");
 }
 
+// Says no before the next one is asked, as may happen where the caller is interrupted between the two.
+class quick_to_refuse : public scripted_engine {
+ public:
+  using scripted_engine::scripted_engine;
+  void acquire(spi::claim&, spi::time_point, spi::done<spi::acquire_reply> d) override {
+    EXPECT_EQ(count(releases), 0U) << "given back before it was asked for";
+    d({}, {});
+  }
+};
+
+// The vote of the last one stayed behind for a lease: given back first, asked for afterwards.
+TEST(quorum_votes, are_not_given_back_before_all_were_asked_for) {
+  recording_host host;
+  const auto who = std::make_shared<engines::quorum::voters>();
+  for (int i = 0; i < 3; ++i) who->all.push_back(std::make_unique<quick_to_refuse>(host));
+  spi::claim claim = claim_of(1, "n");
+  bool refused = false;
+  engines::quorum::acquire(
+      who, claim, boot_clock::time_point::max(),
+      [&](const spi::status& s, const spi::acquire_reply& r) { refused = !s && !r.granted; });
+  EXPECT_TRUE(refused);
+  for (const auto& v : who->all) {
+    auto& voter = static_cast<quick_to_refuse&>(*v);
+    EXPECT_EQ(voter.count(voter.releases), 1U);
+    voter.forget_questions();
+  }
+}
+
 }  // namespace
 }  // namespace afar::test

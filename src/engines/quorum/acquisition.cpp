@@ -55,6 +55,11 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
                             [self = shared_from_this(), i](spi::status s, spi::acquire_reply r) {
                               self->voted(i, std::move(s), std::move(r));
                             });
+    {
+      const std::lock_guard lock{m_};
+      all_asked_ = true;
+    }
+    judge();
   }
 
  private:
@@ -69,13 +74,22 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
   void voted(std::size_t i, spi::status s, spi::acquire_reply r) {
     AFAR_FAULT("quorum.acquire.voted");
-    bool won = false;
     {
       const std::lock_guard lock{m_};
       --missing_;
       if (phase_ != phase::voting) return;  // it is returned, or renewed, with the others
       if (!s && r.granted) ++granted_;
       votes_[i] = {true, std::move(s), std::move(r)};
+    }
+    judge();
+  }
+
+  // Not before all were asked: what is given back first and asked for afterwards would stay for a lease.
+  void judge() {
+    bool won = false;
+    {
+      const std::lock_guard lock{m_};
+      if (phase_ != phase::voting || !all_asked_) return;
       won = granted_ >= needed_;
       if (!won && granted_ + missing_ >= needed_) return;
       phase_ = won ? phase::confirming : phase::over;
@@ -231,6 +245,7 @@ class acquisition : public std::enable_shared_from_this<acquisition> {
 
   std::mutex m_;  // voters answer on any thread
   phase phase_ = phase::voting;
+  bool all_asked_ = false;
   std::vector<vote> votes_;
   std::size_t missing_;
   std::size_t granted_ = 0;
