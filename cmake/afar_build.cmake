@@ -10,7 +10,8 @@ if(PROJECT_IS_TOP_LEVEL)
   endif()
   find_program(AFAR_CCACHE ccache)
   if(AFAR_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${AFAR_CCACHE})
+    # A clone in another folder finds what this one has compiled, whoever calls the compiler and in whatever language.
+    set(CMAKE_CXX_COMPILER_LAUNCHER env LC_ALL=C.UTF-8 CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1 ${AFAR_CCACHE})
   endif()
   # Position independent executables; the policy makes CMake pass -pie to the linker too.
   include(CheckPIESupported)

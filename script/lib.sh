@@ -2,8 +2,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# A clone in another folder finds what this one has compiled.
-export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1
 export LC_ALL=C.UTF-8   # printf and sort must not depend on the user's language
 
 readonly BUILD_PACKAGES="g++ cmake ninja-build ccache pkg-config git
