@@ -60,7 +60,7 @@ void grow_threads(const options& o, const std::string& engine, const std::string
                  engine + ", µs per pair, each thread its own name, split"};
   in_turns(o, sizes(o, 2, callers), [&](std::size_t size) {
     crowd threads{[&](std::size_t i) { mutexes[i].lock(), mutexes[i].unlock(); }, size};
-    figures.add(size, 1e6 / threads.run(std::min<nanoseconds>(o.per_round(), 100ms)));
+    figures.add(size, 1e6 / threads.run(o.per_round()));
   });
   figures.tell(out, g);
 }
@@ -86,7 +86,7 @@ void grow_processes(const options& o, const std::string& engine, const std::stri
   const char* const where = both ? "both cores" : "split";
   growth own{"processes", fmt::format("{}, µs per pair, each its own name, {}", engine, where)};
   growth one{"processes", fmt::format("{}, µs per grant, all one name, {}", engine, where)};
-  const nanoseconds time = std::min<nanoseconds>(o.per_round(), 100ms);
+  const nanoseconds time = o.per_round();
   in_turns(o, sizes(o, 2, all.size()), [&](std::size_t size) {
     own.add(size, 1e6 / rate_of(all, size, false, time));
     one.add(size, 1e6 / rate_of(all, size, true, time));
@@ -152,8 +152,7 @@ void grow_waiters(const options& o, const std::string& engine, const std::string
   growth times{"waiters for one lock", engine + ", µs per grant, split"};
   growth asked{"waiters for one lock", engine + ", requests per grant, split"};
   in_turns(o, sizes(o, 10, 10'000), [&](std::size_t size) {
-    const grants seen =
-        stand_in_line(m, size, std::min<nanoseconds>(o.per_round(), 100ms), requests);
+    const grants seen = stand_in_line(m, size, o.per_round(), requests);
     times.add(size, seen.seconds * 1e6 / std::max(1.0, seen.count));
     asked.add(size, seen.requests / std::max(1.0, seen.count));
   });

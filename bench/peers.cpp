@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
@@ -92,14 +93,16 @@ pairs_answer peer_program::measure(nanoseconds t) {
 }
 
 void peer_program::warm(nanoseconds t) {
-  constexpr int most = 6;
-  double last = 0;
-  for (int i = 0; i < most; ++i) {
+  // A compiler that shares the core with what it compiles takes many seconds, and its rate goes up and down on the way.
+  constexpr int most = 12;
+  constexpr int enough = 2;  // in a row
+  double best = 0;
+  for (int i = 0, no_faster = 0; i < most && no_faster < enough; ++i) {
     const pairs_answer a = measure(t);
     version_ = a.version;
     const double rate = a.pairs / a.seconds;
-    if (rate < 1.1 * last) return;
-    last = rate;
+    no_faster = rate < 1.05 * best ? no_faster + 1 : 0;
+    best = std::max(best, rate);
   }
 }
 

@@ -44,7 +44,7 @@ class peer_program {
 
   pairs_answer measure(nanoseconds);
   double run(nanoseconds);   // pairs per second
-  void warm(nanoseconds t);  // until it does not get faster
+  void warm(nanoseconds t);  // until it does not get faster any more
 
   pid_t pid() const noexcept { return program_.pid(); }
   std::string title() const;                           // name and version

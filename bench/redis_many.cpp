@@ -121,7 +121,10 @@ void redis_many_callers(const options& o, report& out) {
   turns all;
   layout_rows afar{server, "afar", all};
   layout_rows redisson{server, "redisson", all};
-  all.run(o, o.per_round());  // whole rounds: the threads need time to find their pace
+  // The threads need time to find their pace, so that no slice may be shorter; of three the median is steady.
+  options longer = o;
+  longer.seconds *= 3;
+  all.run(longer, o.per_round());
 
   const auto threads = [](const char* layout, const char* beside) {
     return fmt::format("Redis, 64 threads, 1 client, 64 names, {}'s layout, pairs/s, split; {}",

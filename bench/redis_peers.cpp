@@ -28,7 +28,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int slices = 3;  // of a round
+constexpr int slices = 7;  // of a round
 
 // What a worker of a peer is. A goroutine and a promise hold no thread of the system: of afar's workers, a coroutine is like them.
 struct worker_kind {
@@ -149,7 +149,7 @@ std::vector<double> side_by_side(const std::vector<contestant*>& who, nanosecond
 
 void fight(const options& o, field& in) {
   std::mt19937 random{std::random_device{}()};
-  const nanoseconds slice = o.per_round() / slices;
+  const nanoseconds slice = o.per_round() / 3;
   std::vector<bout*> order;
   for (bout& b : in.bouts) order.push_back(&b);
   for (int i = 0; i < o.rounds; ++i) {
