@@ -41,6 +41,13 @@ need() {
   } >build/apt.log 2>&1 </dev/null || die "apt-get could not install ${missing[*]} (build/apt.log)"
 }
 
+# in_memory <command>...: with its servers' files in memory, if there is room. On a disk a server that writes before it answers stands
+# still with the disk, beside a build for seconds: that is not what is looked for. What a killed one has written is there again also in memory.
+in_memory() {
+  if [[ -d /dev/shm && $(df --output=avail -m /dev/shm | tail -n 1) -ge 2000 ]]; then TMPDIR=/dev/shm "$@"; else "$@"; fi
+}
+export -f in_memory
+
 # peer_packages: what it takes to fetch and run the peers; a java or node from elsewhere will do.
 peer_packages() {
   command -v javac >/dev/null || echo default-jdk-headless

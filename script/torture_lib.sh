@@ -5,12 +5,9 @@ readonly TORTURE_BINARY=build/release/test/torture/afar_torture_run_test
 torture_run() {
   local folder=$1 name=$2 rc=0 start=$SECONDS
   export AFAR_TORTURE_REPORTS=$folder AFAR_TORTURE_SECONDS=$3
-  # Servers that write before they answer stand still for seconds where a disk is busy with a build: that is not what is
-  # looked for. What a killed server has written is there again also in memory.
-  [[ ! -d /dev/shm || $(df --output=avail -m /dev/shm | tail -n 1) -lt 2000 ]] || export TMPDIR=/dev/shm
   [[ -z ${4-} ]] || export AFAR_TORTURE_SEED=$4
   rm -f "$folder/$name".{json,html,xml,log,rc}
-  timeout $(($3 + 240)) "$TORTURE_BINARY" --gtest_filter="*.$name" --gtest_output="xml:$folder/$name.xml" \
+  in_memory timeout $(($3 + 240)) "$TORTURE_BINARY" --gtest_filter="*.$name" --gtest_output="xml:$folder/$name.xml" \
     &>"$folder/$name.log" || rc=$?
   echo "$rc" >"$folder/$name.rc"
   if ((rc)); then
