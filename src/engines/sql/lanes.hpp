@@ -93,6 +93,11 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
     bool unsettled = false;               // or is here, and a worker has to go on
   };
   using lane_at = std::list<lane>::iterator;
+  struct answer_heard {
+    lane_at at;
+    std::unique_ptr<connection> on;
+    sent seen;
+  };
   struct spare {
     std::unique_ptr<connection> on = {};
     spi::time_point since = {};
@@ -123,6 +128,9 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   std::unique_ptr<connection> take_connection(group&, lock_type&);
   std::unique_ptr<connection> make_connection(group&, lock_type&);
   void put_back(group&, std::unique_ptr<connection>, lock_type&);
+  void give_up(group&, std::unique_ptr<connection>, lock_type&);
+  lane_at show(lane);
+  void hide(lane_at);
   void perform(const std::shared_ptr<step>&, connection&, lock_type&);
   void ring(connection&, lock_type&);
   bool go_alone(const std::shared_ptr<step>&, lock_type&);
@@ -137,11 +145,13 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   const std::function<void()> reconnected_;
   crew& crew_ = crew::here();
   crew::id member_ = 0;
+  std::vector<answer_heard> answered_;  // the keeper's own; keeps its memory
 
   std::mutex mutex_;  // guards everything below
   group steps_;
   group renewals_;
   std::list<lane> running_;
+  std::list<lane> unused_;  // for the next ones
   std::vector<bell_call> to_ring_;
   bool ringing_ = false;
   std::size_t serving_ = 0;

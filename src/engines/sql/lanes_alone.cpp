@@ -44,20 +44,23 @@ bool lanes::go_alone(const std::shared_ptr<step>& s, lock_type& lock) {
   if (!steps_.spares.back().on->can_send(*opening)) return false;
   auto on = std::move(steps_.spares.back().on);
   steps_.spares.pop_back();
-  const auto at =
-      running_.emplace(running_.end(), lane{.what = s,
-                                            .socket = on->descriptor(),
-                                            .stuck_at = boot_clock::now() + crew::stuck_after,
-                                            .sender = std::this_thread::get_id()});
+  const auto at = show({.what = s,
+                        .socket = on->descriptor(),
+                        .stuck_at = boot_clock::now() + crew::stuck_after,
+                        .sender = std::this_thread::get_id()});
   ++serving_;
   lock.unlock();
-  const sent seen = on->broken() ? sent::nothing : s->send_opening(*on);
+  const bool broken = on->broken();
+  const sent seen = broken ? sent::nothing : s->send_opening(*on);
   lock.lock();
   if (seen != sent::nothing) {
     go_on(at, std::move(on), seen, lock);
   } else {
-    running_.erase(at);
-    put_back(steps_, std::move(on), lock);
+    hide(at);
+    if (broken)
+      give_up(steps_, std::move(on), lock);
+    else
+      put_back(steps_, std::move(on), lock);
   }
   --serving_;
   served_.notify_all();
@@ -82,8 +85,8 @@ void lanes::end(lane_at at, std::unique_ptr<connection> on, lock_type& lock) {
   s->perform(*on);
   on->skip();  // who was failed does not ask for it
   lock.lock();
-  running_.erase(at);  // (inv 2)
-  ring(*on, lock);     // only what several statements do has to
+  hide(at);         // (inv 2)
+  ring(*on, lock);  // only what several statements do has to
   put_back(steps_, std::move(on), lock);
   call_if_any_can_go();
 }
@@ -115,24 +118,19 @@ bool lanes::read_here(spi::time_point until) noexcept {
 // ---- on the keeper ------------------------------------------------------------------------------
 
 void lanes::heard() noexcept {
-  struct answer_heard {
-    lane_at at;
-    std::unique_ptr<connection> on;
-    sent seen;
-  };
-  std::vector<answer_heard> answered;
   std::unique_lock lock{mutex_};
-  answered.reserve(running_.size());
+  answered_.reserve(running_.size());
   for (auto at = running_.begin(); at != running_.end(); ++at) {
     if (!at->on || at->unsettled) continue;
     const sent seen = at->on->look();
     if (seen == sent::under_way)
       crew_.hear(member_, at->socket);
     else
-      answered.push_back({at, std::move(at->on), seen});
+      answered_.push_back({at, std::move(at->on), seen});
   }
   ++serving_;
-  for (auto& a : answered) go_on(a.at, std::move(a.on), a.seen, lock);
+  for (auto& a : answered_) go_on(a.at, std::move(a.on), a.seen, lock);
+  answered_.clear();
   --serving_;
   served_.notify_all();
 }
