@@ -251,6 +251,10 @@ spi::time_point lanes::attend(spi::time_point now) noexcept {
     std::erase(g->queue, nullptr);
   }
   for (lane& l : running_) {
+    if (l.hear_at > now)
+      next = std::min(next, l.hear_at);
+    else if (l.on && std::exchange(l.hear_at, {}) != spi::time_point{})
+      crew_.hear(member_, l.socket);
     if (l.cut) continue;
     if (l.what->by <= now && !std::exchange(l.late, true)) late.push_back(l.what);
     const auto end = l.late ? l.what->by + overdue_after : l.what->by;

@@ -1,6 +1,7 @@
 // What goes without a worker. (inv 6)
 #include "engines/sql/lanes.hpp"
 
+#include <afar/spi/coming_to_drive.hpp>
 #include <afar/spi/own_thread.hpp>
 
 #include <poll.h>
@@ -38,16 +39,19 @@ std::size_t lanes::alone(spi::time_point now) const {
 
 // A thread of the crew goes on to serve, and does that with less ado.
 bool lanes::go_alone(const std::shared_ptr<step>& s, lock_type& lock) {
+  const bool comes = spi::coming_to_drive::take();
   const auto opening = s->opens_with();
   if (!opening || spi::own_thread || steps_.spares.empty() || !may_begin(*s)) return false;
   if (!steps_.queue.empty() || !renewals_.queue.empty()) return false;
   if (!steps_.spares.back().on->can_send(*opening)) return false;
   auto on = std::move(steps_.spares.back().on);
   steps_.spares.pop_back();
+  const auto now = boot_clock::now();
   const auto at = show({.what = s,
                         .socket = on->descriptor(),
-                        .stuck_at = boot_clock::now() + crew::stuck_after,
-                        .sender = std::this_thread::get_id()});
+                        .stuck_at = now + crew::stuck_after,
+                        .sender = std::this_thread::get_id(),
+                        .hear_at = comes ? now + moment : spi::time_point{}});
   ++serving_;
   lock.unlock();
   const bool broken = on->broken();
@@ -71,7 +75,10 @@ bool lanes::go_alone(const std::shared_ptr<step>& s, lock_type& lock) {
 void lanes::go_on(lane_at at, std::unique_ptr<connection> on, sent seen, lock_type& lock) {
   if (seen == sent::did_it || closed_) return end(at, std::move(on), lock);
   at->on = std::move(on);
-  if (seen == sent::under_way) return crew_.hear(member_, at->socket);
+  if (seen == sent::under_way && at->hear_at == spi::time_point{})
+    return crew_.hear(member_, at->socket);
+  if (seen == sent::under_way) return crew_.attend_by(at->hear_at);
+  at->hear_at = {};
   at->socket = at->on->descriptor();  // none, if the client library has closed it (inv 2)
   at->stuck_at = {};
   at->unsettled = true;
@@ -104,7 +111,7 @@ bool lanes::read_here(spi::time_point until) noexcept {
   }
   const auto at = std::prev(last_sent.base());
   auto on = std::move(at->on);
-  crew_.hear_no_more(at->socket);
+  if (std::exchange(at->hear_at, {}) == spi::time_point{}) crew_.hear_no_more(at->socket);
   ++serving_;
   lock.unlock();
   const sent seen = answer_by(*on, std::min(until, boot_clock::now() + moment));
@@ -121,7 +128,7 @@ void lanes::heard() noexcept {
   std::unique_lock lock{mutex_};
   answered_.reserve(running_.size());
   for (auto at = running_.begin(); at != running_.end(); ++at) {
-    if (!at->on || at->unsettled) continue;
+    if (!at->on || at->unsettled || at->hear_at != spi::time_point{}) continue;
     const sent seen = at->on->look();
     if (seen == sent::under_way)
       crew_.hear(member_, at->socket);
