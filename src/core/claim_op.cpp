@@ -1,5 +1,7 @@
 #include "core/claim_op.hpp"
 
+#include <afar/spi/coming_to_drive.hpp>
+
 #include <utility>
 
 namespace afar::detail {
@@ -72,6 +74,7 @@ void claim_op::ask_engine(spi::time_point by) {
   counters::up(owner().stats().steps);
   if (!std::exchange(asked_, true) && owner().observed())
     owner().tell({.what = afar::event::kind::asking, .name = line().name(), .at = sent_});
+  const spi::coming_to_drive soon{blocks()};
   owner().engine().acquire(state_->ready_to_ask(), by,
                            [self = shared()](spi::status s, spi::acquire_reply r) {
                              self->replied(std::move(s), std::move(r));

@@ -8,6 +8,7 @@
 #include "core/wait_machine.hpp"
 
 #include <afar/detail/fault.hpp>
+#include <afar/spi/coming_to_drive.hpp>
 
 #include <algorithm>
 #include <bit>
@@ -53,6 +54,7 @@ spi::claim& hold_state::ready_to_ask() noexcept {
 void hold_state::ask_first(first_question& q, time_point by) {
   asked_first_ = &q;  // nobody else knows of it yet
   q.wait_at(asker_);
+  const spi::coming_to_drive soon;
   core_->engine().acquire(ready_to_ask(), by,
                           [self = shared_from_this()](spi::status s, spi::acquire_reply r) {
                             self->first_answered(std::move(s), std::move(r));
@@ -317,7 +319,10 @@ std::optional<spi::status> hold_state::begin_release(ended& done, bool awaited) 
   if (watched) core_->renewals().leave(*this);
   if (in_line_.load(std::memory_order_relaxed)) line_->releasing();
   core_->release_begins();
-  send_release();
+  {
+    const spi::coming_to_drive soon{awaited};
+    send_release();
+  }
   // The next one's request goes right behind the release: no need to wait for its answer.
   if (core_->about().ordered) leave_line();
   return std::nullopt;

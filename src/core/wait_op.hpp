@@ -77,6 +77,7 @@ class wait_op : public std::enable_shared_from_this<wait_op> {
   void withdrawn();
   void resume_soon();  // any thread; leads to resume()
   core& owner() const noexcept { return *core_; }
+  bool blocks() const noexcept { return blocking_; }  // for who handles events: the caller does
   bool refused_before() const { return machine_.refused_before(); }
 
  private:

@@ -1,7 +1,10 @@
 // The queues in front of the connections, over connections that do what a test says.
 #include "engines/sql/lanes.hpp"
+#include "engines/sql/sockets.hpp"
 
 #include "support/patience.hpp"
+
+#include <afar/spi/coming_to_drive.hpp>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +14,7 @@
 #include <atomic>
 #include <latch>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -87,6 +91,63 @@ TEST(sql_lanes, keep_a_connection_for_steps_while_bells_hang) {
   tower.may_go_on.count_down();
   EXPECT_TRUE(eventually([&] { return tower.rung == steps; })) << "a bell was forgotten";
   l->close();
+}
+
+// One statement, sent ahead; the test says when it is answered.
+class slow_answer final : public connection {
+ public:
+  explicit slow_answer(int socket) : socket_(socket) {}
+
+  answer run(statement, std::span<const parameter>) override { return {}; }
+  answer run(const std::string&) override { return {}; }
+  bool can_send(statement) const noexcept override { return true; }
+  sent send(statement, std::span<const parameter>) override { return sent::under_way; }
+  sent look() noexcept override { return readable(socket_) ? sent::did_it : sent::under_way; }
+  const server_facts& about() const noexcept override { return facts_; }
+  int descriptor() const noexcept override { return socket_; }
+  bool broken() const noexcept override { return false; }
+  std::uint64_t open_bell() override { return 0; }
+  void arm_bell() override {}
+  std::vector<std::string> hear_bell() override { return {}; }
+  void ring(std::span<const bell_call>) override {}
+  bool update_rings() const noexcept override { return false; }
+
+ private:
+  const int socket_;
+  const server_facts facts_;
+};
+
+class opened_step final : public step {
+ public:
+  explicit opened_step(std::atomic<int>& done) : step(boot_clock::now() + long_time), done_(done) {}
+  std::optional<statement> opens_with() const noexcept override { return statement::give; }
+  sent send_opening(connection& on) noexcept override { return on.send(statement::give, {}); }
+  void perform(connection&) noexcept override { ++done_; }
+  void fail(const spi::status&) noexcept override {}
+
+ private:
+  std::atomic<int>& done_;
+};
+
+TEST(sql_lanes, hear_an_answer_whose_sender_said_that_it_comes_and_did_not) {
+  const int socket = ::eventfd(0, EFD_CLOEXEC);
+  std::atomic<int> done{0};
+  const auto l = std::make_shared<lanes>(
+      [&](spi::time_point) { return std::make_unique<slow_answer>(socket); }, 1, [] {});
+  l->start(std::make_unique<slow_answer>(socket));
+  {
+    const spi::coming_to_drive said;
+    l->submit(std::make_shared<opened_step>(done));
+    EXPECT_FALSE(spi::coming_to_drive::take()) << "what comes of the step is not meant";
+  }
+  EXPECT_EQ(done, 0);
+  ASSERT_EQ(::eventfd_write(socket, 1), 0);
+  EXPECT_TRUE(eventually([&] { return done == 1; }));
+  // The connection is of use again, also to one who says nothing.
+  l->submit(std::make_shared<opened_step>(done));
+  EXPECT_TRUE(eventually([&] { return done == 2; }));
+  l->close();
+  ::close(socket);
 }
 
 class standing_step final : public step {

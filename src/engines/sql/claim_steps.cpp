@@ -82,6 +82,18 @@ spi::status look_after(const desk& d, const spi::resource& what, std::uint64_t b
   return on_claims(d, what, use::looks_after_it, bell, std::move(body), [] {});
 }
 
+// An owner as the tables have it.
+class owner_text {
+ public:
+  explicit owner_text(const spi::owner_id& who) noexcept
+      : size_(static_cast<std::size_t>(who.print(bytes_) - bytes_)) {}
+  std::string_view view() const noexcept { return {bytes_, size_}; }
+
+ private:
+  char bytes_[spi::owner_id::longest_text];
+  std::size_t size_;
+};
+
 bool one_at_a_time(const spi::claim& c) {
   return c.mode == spi::access::exclusive && !records::has_limit(c.what.kind);
 }
@@ -89,15 +101,15 @@ bool one_at_a_time(const spi::claim& c) {
 // `say(statement, parameters ...)` runs it, or sends it ahead.
 template <class Say>
 auto taking(const desk& d, const spi::claim& c, Say say) {
-  const std::string owner = c.owner.text();
-  return say(statement::take, c.what.name, static_cast<std::int64_t>(c.what.kind),
-             std::string_view{owner}, us_of(c.lease), std::int64_t{c.handoffs}, c.note, end_of(d));
+  const owner_text owner{c.owner};
+  return say(statement::take, c.what.name, static_cast<std::int64_t>(c.what.kind), owner.view(),
+             us_of(c.lease), std::int64_t{c.handoffs}, c.note, end_of(d));
 }
 
 template <class Say>
 auto giving(const spi::claim& c, Say say) {
-  const std::string owner = c.owner.text();
-  return say(statement::give, c.what.name, std::string_view{owner});
+  const owner_text owner{c.owner};
+  return say(statement::give, c.what.name, owner.view());
 }
 
 auto ask_on(connection& on) {
@@ -136,11 +148,11 @@ class newcomer {
   bool join() {
     if (joined_ || !c_.queue || c_.token != 0 || records::has_limit(c_.what.kind)) return joined_;
     const std::string arrival = arrival_of(c_, bell_);
-    const std::string owner = c_.owner.text();  // may hold it: the answer to its take was lost
+    const owner_text owner{c_.owner};  // may hold it: the answer to its take was lost
     joined_ =
         insistently(d_, [&] {
           return d_.on.ask(statement::join, c_.what.name, static_cast<std::int64_t>(c_.what.kind),
-                           std::string_view{arrival}, end_of(d_), std::string_view{owner});
+                           std::string_view{arrival}, end_of(d_), owner.view());
         }).affected > 0;
     AFAR_FAULT("sql.join.answered");
     return joined_;
@@ -171,8 +183,8 @@ class newcomer {
 };
 
 bool extend(const desk& d, const spi::claim& c) {
-  const std::string owner = c.owner.text();
-  return d.on.ask(statement::extend, c.what.name, std::string_view{owner}, us_of(c.lease),
+  const owner_text owner{c.owner};
+  return d.on.ask(statement::extend, c.what.name, owner.view(), us_of(c.lease),
                   static_cast<std::int64_t>(c.token), c.note)
              .affected > 0;
 }
@@ -245,7 +257,7 @@ spi::status acquire(const desk& d, spi::claim& c, spi::acquire_reply& reply) {
 }
 
 spi::status release(const desk& d, const spi::claim& c, spi::release_reply& reply) {
-  d.ear.forget(claim_key(c.owner, c.what.name));
+  d.ear.forget(c.owner, c.what.name);
   AFAR_FAULT("sql.release.before_send");
   if (opening_of_release(c)) {
     const answer a = insistently(d, [&] { return giving(c, ask_on(d.on)); });

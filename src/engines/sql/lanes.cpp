@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace afar::engines::sql {
@@ -140,7 +141,7 @@ std::unique_ptr<connection> lanes::take_connection(group& g, lock_type& lock) {
     auto on = std::move(g.spares.back().on);
     g.spares.pop_back();
     if (!on->broken()) return on;
-    put_back(g, std::move(on), lock);  // known before anything is sent, so nobody need be told
+    give_up(g, std::move(on), lock);  // known before anything is sent, so nobody need be told
   }
   return may_dial(g) && !closed_ ? make_connection(g, lock) : nullptr;
 }
@@ -176,12 +177,14 @@ std::unique_ptr<connection> lanes::make_connection(group& g, lock_type& lock) {
   return nullptr;
 }
 
+// Whoever takes it next looks whether it is broken.
 void lanes::put_back(group& g, std::unique_ptr<connection> on, lock_type& lock) {
-  if (!closed_ && !on->broken()) {
-    g.spares.push_back({std::move(on), boot_clock::now()});
-    if (g.open > 1) crew_.attend_by(next_unused());
-    return;
-  }
+  if (closed_) return give_up(g, std::move(on), lock);
+  g.spares.push_back({std::move(on), boot_clock::now()});
+  if (g.open > 1) crew_.attend_by(next_unused());
+}
+
+void lanes::give_up(group& g, std::unique_ptr<connection> on, lock_type& lock) {
   if (--g.open == 0) g.dial_at = {};  // that pause is for more connections than the server grants
   g.lost = true;
   lock.unlock();
@@ -189,12 +192,24 @@ void lanes::put_back(group& g, std::unique_ptr<connection> on, lock_type& lock) 
   lock.lock();
 }
 
+lanes::lane_at lanes::show(lane l) {
+  if (unused_.empty()) unused_.emplace_back();
+  running_.splice(running_.end(), unused_, unused_.begin());
+  running_.back() = std::move(l);
+  return std::prev(running_.end());
+}
+
+void lanes::hide(lane_at at) {
+  *at = {};
+  unused_.splice(unused_.begin(), running_, at);
+}
+
 void lanes::perform(const std::shared_ptr<step>& s, connection& on, lock_type& lock) {
-  const auto shown = running_.emplace(running_.end(), lane{.what = s, .socket = on.descriptor()});
+  const auto shown = show({.what = s, .socket = on.descriptor()});
   lock.unlock();
   s->perform(on);
   lock.lock();
-  running_.erase(shown);  // (inv 2)
+  hide(shown);  // (inv 2)
   ring(on, lock);
 }
 
@@ -236,6 +251,10 @@ spi::time_point lanes::attend(spi::time_point now) noexcept {
     std::erase(g->queue, nullptr);
   }
   for (lane& l : running_) {
+    if (l.hear_at > now)
+      next = std::min(next, l.hear_at);
+    else if (l.on && std::exchange(l.hear_at, {}) != spi::time_point{})
+      crew_.hear(member_, l.socket);
     if (l.cut) continue;
     if (l.what->by <= now && !std::exchange(l.late, true)) late.push_back(l.what);
     const auto end = l.late ? l.what->by + overdue_after : l.what->by;

@@ -16,7 +16,8 @@
 //      that can send it (can_send): the thread of the user that asks for it does, and nothing of this
 //      blocks. If the answer is not here at once, its lane has the connection, and whoever takes it out of
 //      there goes on: the same thread if it comes to wait (read_here), for a moment; else the keeper, when
-//      the answer is heard. What the answer did not settle, a worker performs. So nobody but a worker ever
+//      the answer is heard. Where that thread says that it comes, the keeper listens only from `hear_at`
+//      on, in case it did not. What the answer did not settle, a worker performs. So nobody but a worker ever
 //      blocks in a client library. For new connections it counts like a worker, until it is stuck: where
 //      nobody waits, one is enough.
 //   7. One lane at a time rings bells, and does it for the others: MariaDB's KILL hangs for 2 s now and then, and would
@@ -89,10 +90,16 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
     // Of a step that goes without a worker.
     spi::time_point stuck_at = {};  // {}: a worker has it, or will
     std::thread::id sender = {};
+    spi::time_point hear_at = {};         // {}: the keeper listens, or nobody has to
     std::unique_ptr<connection> on = {};  // nobody has it: the answer is awaited
     bool unsettled = false;               // or is here, and a worker has to go on
   };
   using lane_at = std::list<lane>::iterator;
+  struct answer_heard {
+    lane_at at;
+    std::unique_ptr<connection> on;
+    sent seen;
+  };
   struct spare {
     std::unique_ptr<connection> on = {};
     spi::time_point since = {};
@@ -123,6 +130,9 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   std::unique_ptr<connection> take_connection(group&, lock_type&);
   std::unique_ptr<connection> make_connection(group&, lock_type&);
   void put_back(group&, std::unique_ptr<connection>, lock_type&);
+  void give_up(group&, std::unique_ptr<connection>, lock_type&);
+  lane_at show(lane);
+  void hide(lane_at);
   void perform(const std::shared_ptr<step>&, connection&, lock_type&);
   void ring(connection&, lock_type&);
   bool go_alone(const std::shared_ptr<step>&, lock_type&);
@@ -137,11 +147,13 @@ class lanes final : public crew::member, public std::enable_shared_from_this<lan
   const std::function<void()> reconnected_;
   crew& crew_ = crew::here();
   crew::id member_ = 0;
+  std::vector<answer_heard> answered_;  // the keeper's own; keeps its memory
 
   std::mutex mutex_;  // guards everything below
   group steps_;
   group renewals_;
   std::list<lane> running_;
+  std::list<lane> unused_;  // for the next ones
   std::vector<bell_call> to_ring_;
   bool ringing_ = false;
   std::size_t serving_ = 0;

@@ -1,6 +1,7 @@
 // What goes without a worker. (inv 6)
 #include "engines/sql/lanes.hpp"
 
+#include <afar/spi/coming_to_drive.hpp>
 #include <afar/spi/own_thread.hpp>
 
 #include <poll.h>
@@ -38,26 +39,32 @@ std::size_t lanes::alone(spi::time_point now) const {
 
 // A thread of the crew goes on to serve, and does that with less ado.
 bool lanes::go_alone(const std::shared_ptr<step>& s, lock_type& lock) {
+  const bool comes = spi::coming_to_drive::take();
   const auto opening = s->opens_with();
   if (!opening || spi::own_thread || steps_.spares.empty() || !may_begin(*s)) return false;
   if (!steps_.queue.empty() || !renewals_.queue.empty()) return false;
   if (!steps_.spares.back().on->can_send(*opening)) return false;
   auto on = std::move(steps_.spares.back().on);
   steps_.spares.pop_back();
-  const auto at =
-      running_.emplace(running_.end(), lane{.what = s,
-                                            .socket = on->descriptor(),
-                                            .stuck_at = boot_clock::now() + crew::stuck_after,
-                                            .sender = std::this_thread::get_id()});
+  const auto now = boot_clock::now();
+  const auto at = show({.what = s,
+                        .socket = on->descriptor(),
+                        .stuck_at = now + crew::stuck_after,
+                        .sender = std::this_thread::get_id(),
+                        .hear_at = comes ? now + moment : spi::time_point{}});
   ++serving_;
   lock.unlock();
-  const sent seen = on->broken() ? sent::nothing : s->send_opening(*on);
+  const bool broken = on->broken();
+  const sent seen = broken ? sent::nothing : s->send_opening(*on);
   lock.lock();
   if (seen != sent::nothing) {
     go_on(at, std::move(on), seen, lock);
   } else {
-    running_.erase(at);
-    put_back(steps_, std::move(on), lock);
+    hide(at);
+    if (broken)
+      give_up(steps_, std::move(on), lock);
+    else
+      put_back(steps_, std::move(on), lock);
   }
   --serving_;
   served_.notify_all();
@@ -68,7 +75,10 @@ bool lanes::go_alone(const std::shared_ptr<step>& s, lock_type& lock) {
 void lanes::go_on(lane_at at, std::unique_ptr<connection> on, sent seen, lock_type& lock) {
   if (seen == sent::did_it || closed_) return end(at, std::move(on), lock);
   at->on = std::move(on);
-  if (seen == sent::under_way) return crew_.hear(member_, at->socket);
+  if (seen == sent::under_way && at->hear_at == spi::time_point{})
+    return crew_.hear(member_, at->socket);
+  if (seen == sent::under_way) return crew_.attend_by(at->hear_at);
+  at->hear_at = {};
   at->socket = at->on->descriptor();  // none, if the client library has closed it (inv 2)
   at->stuck_at = {};
   at->unsettled = true;
@@ -82,8 +92,8 @@ void lanes::end(lane_at at, std::unique_ptr<connection> on, lock_type& lock) {
   s->perform(*on);
   on->skip();  // who was failed does not ask for it
   lock.lock();
-  running_.erase(at);  // (inv 2)
-  ring(*on, lock);     // only what several statements do has to
+  hide(at);         // (inv 2)
+  ring(*on, lock);  // only what several statements do has to
   put_back(steps_, std::move(on), lock);
   call_if_any_can_go();
 }
@@ -101,7 +111,7 @@ bool lanes::read_here(spi::time_point until) noexcept {
   }
   const auto at = std::prev(last_sent.base());
   auto on = std::move(at->on);
-  crew_.hear_no_more(at->socket);
+  if (std::exchange(at->hear_at, {}) == spi::time_point{}) crew_.hear_no_more(at->socket);
   ++serving_;
   lock.unlock();
   const sent seen = answer_by(*on, std::min(until, boot_clock::now() + moment));
@@ -115,24 +125,19 @@ bool lanes::read_here(spi::time_point until) noexcept {
 // ---- on the keeper ------------------------------------------------------------------------------
 
 void lanes::heard() noexcept {
-  struct answer_heard {
-    lane_at at;
-    std::unique_ptr<connection> on;
-    sent seen;
-  };
-  std::vector<answer_heard> answered;
   std::unique_lock lock{mutex_};
-  answered.reserve(running_.size());
+  answered_.reserve(running_.size());
   for (auto at = running_.begin(); at != running_.end(); ++at) {
-    if (!at->on || at->unsettled) continue;
+    if (!at->on || at->unsettled || at->hear_at != spi::time_point{}) continue;
     const sent seen = at->on->look();
     if (seen == sent::under_way)
       crew_.hear(member_, at->socket);
     else
-      answered.push_back({at, std::move(at->on), seen});
+      answered_.push_back({at, std::move(at->on), seen});
   }
   ++serving_;
-  for (auto& a : answered) go_on(a.at, std::move(a.on), a.seen, lock);
+  for (auto& a : answered_) go_on(a.at, std::move(a.on), a.seen, lock);
+  answered_.clear();
   --serving_;
   served_.notify_all();
 }

@@ -57,9 +57,10 @@ spi::owner_id owner_of_key(std::string_view key) {
 }  // namespace
 
 std::string claim_key(const spi::owner_id& owner, std::string_view name) {
-  std::string key(1 + owner_size, 'q');
+  std::string key(1 + owner_size + name.size(), 'q');
   std::memcpy(key.data() + 1, &owner, owner_size);
-  return key.append(name);
+  name.copy(key.data() + 1 + owner_size, name.size());
+  return key;
 }
 std::string name_key(std::string_view name) { return std::string{"n"}.append(name); }
 bool is_claim_key(std::string_view key) noexcept { return key.starts_with('q'); }
@@ -213,6 +214,15 @@ void listener::watch_name(const std::string& key, std::int64_t rings) {
 
 void listener::forget(std::string_view key) noexcept {
   const std::lock_guard lock{mutex_};
+  erase(key);
+}
+
+void listener::forget(const spi::owner_id& owner, std::string_view name) {
+  const std::lock_guard lock{mutex_};
+  if (!keys_.empty()) erase(claim_key(owner, name));
+}
+
+void listener::erase(std::string_view key) noexcept {
   const auto at = keys_.find(key);
   if (at == keys_.end()) return;
   if (at->second.active) --active_;

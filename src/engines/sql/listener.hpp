@@ -61,6 +61,8 @@ class listener final : public crew::member, public std::enable_shared_from_this<
   // Of a name: watches it from this number of rings on, if it is still expected.
   void watch_name(const std::string& key, std::int64_t rings);
   void forget(std::string_view key) noexcept;
+  // A claim in line; most never were.
+  void forget(const spi::owner_id&, std::string_view name);
 
   void close() noexcept;
 
@@ -85,6 +87,7 @@ class listener final : public crew::member, public std::enable_shared_from_this<
   void connect();
   void connect_apart();
   bool take_bell();
+  void erase(std::string_view key) noexcept;
   void attend_bell();
   void read_rings(connection&);
   void upkeep();

@@ -1,12 +1,11 @@
 #include "engines/sql/sql_engine.hpp"
 
+#include "engines/sql/asked_steps.hpp"
 #include "engines/sql/dial.hpp"
 #include "engines/sql/sql.hpp"
-#include "engines/sql/steps.hpp"
 
 #include <algorithm>
 #include <chrono>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -17,138 +16,20 @@ using namespace std::chrono_literals;
 
 constexpr std::size_t claims_per_request = 64;
 
-template <class Body>
-spi::status caught(Body body) noexcept {
-  try {
-    return body();
-  } catch (const failure& f) {
-    return f.what;
-  } catch (const std::exception& e) {
-    return {errc::unavailable, e.what()};
-  }
-}
-
-// What a step is about belongs to the core, until it is answered. A step may go on after that, so it
-// works with what it owns.
-struct owned_claim {
-  explicit owned_claim(const spi::claim& c) : copy(c), name(c.what.name), note(c.note) {
-    copy.what.name = name;
-    copy.note = note;
-  }
-  owned_claim(const owned_claim&) = delete;
-  owned_claim& operator=(const owned_claim&) = delete;
-
-  spi::claim copy;
-  const std::string name;
-  const std::string note;
-};
-
-// What a step sends ahead; most have nothing such.
-struct opening {
-  std::shared_ptr<const owned_claim> own = {};
-  std::optional<statement> what = {};
-  sent (*send)(const desk&, const spi::claim&) = nullptr;
-};
-
-// `work(desk, reply)` runs once; `then(reply)` before the answer, if nobody else gave one.
-template <class Reply, class Work, class Then>
-class one_step final : public step {
- public:
-  one_step(spi::time_point t, const spi::owner_id& claim, std::shared_ptr<listener> ear,
-           spi::done<Reply> done, Work work, Then then, opening o)
-      : step(t),
-        claim_(claim),
-        ear_(std::move(ear)),
-        done_(std::move(done)),
-        work_(std::move(work)),
-        then_(std::move(then)),
-        opening_(std::move(o)) {}
-
-  std::optional<statement> opens_with() const noexcept override { return opening_.what; }
-  sent send_opening(connection& on) noexcept override {
-    sent so_far = sent::nothing;
-    caught([&] {
-      so_far = opening_.send(desk{on, *ear_, by}, opening_.own->copy);
-      return spi::status{};
-    });
-    return so_far;
-  }
-  void perform(connection& on) noexcept override {
-    if (answered_.load()) return;
-    Reply reply{};
-    spi::status s = caught([&] { return work_(desk{on, *ear_, by}, reply); });
-    if (answered_.exchange(true)) return;
-    then_();
-    done_(std::move(s), std::move(reply));
-  }
-  void fail(const spi::status& s) noexcept override {
-    if (!answered_.exchange(true)) done_(s, Reply{});
-  }
-  spi::owner_id claim() const noexcept override { return claim_; }
-
- private:
-  const spi::owner_id claim_;
-  const std::shared_ptr<listener> ear_;
-  std::atomic<bool> answered_{false};
-  spi::done<Reply> done_;
-  Work work_;
-  Then then_;
-  const opening opening_;
-};
-
-class renewal final : public step {
- public:
-  renewal(spi::time_point t, std::shared_ptr<listener> ear, std::span<spi::claim* const> claims,
-          std::size_t first, std::shared_ptr<spi::renewed> each)
-      : step(t), ear_(std::move(ear)), first_(first), each_(std::move(each)) {
-    for (const spi::claim* c : claims) {
-      owned_.push_back(std::make_unique<owned_claim>(*c));
-      claims_.push_back(&owned_.back()->copy);
-    }
-  }
-
-  void perform(connection& on) noexcept override {
-    std::vector<spi::renew_reply> replies(claims_.size());
-    const spi::status s = caught([&] {
-      renew(desk{on, *ear_, by}, claims_, replies);
-      return spi::status{};
-    });
-    if (answered_.exchange(true)) return;
-    for (std::size_t i = 0; i < claims_.size(); ++i) (*each_)(first_ + i, s, replies[i]);
-  }
-  void fail(const spi::status& s) noexcept override {
-    if (answered_.exchange(true)) return;
-    for (std::size_t i = 0; i < claims_.size(); ++i) (*each_)(first_ + i, s, {});
-  }
-
- private:
-  const std::shared_ptr<listener> ear_;
-  std::vector<std::unique_ptr<owned_claim>> owned_;
-  std::vector<spi::claim*> claims_;
-  const std::size_t first_;
-  const std::shared_ptr<spi::renewed> each_;
-  std::atomic<bool> answered_{false};
-};
-
-constexpr auto nothing = [] {};
-
-template <class Reply, class Work, class Then>
+template <class Reply, class Work>
 void submit_to(lanes& to, std::shared_ptr<listener> ear, spi::time_point by,
-               const spi::owner_id& claim, spi::done<Reply> done, Work work, Then then,
-               opening o = {}) {
-  to.submit(std::make_shared<one_step<Reply, Work, Then>>(
-      by, claim, std::move(ear), std::move(done), std::move(work), std::move(then), std::move(o)));
+               const spi::owner_id& claim, spi::done<Reply> done, Work work) {
+  to.submit(std::make_shared<one_step<Reply, Work>>(by, claim, std::move(ear), std::move(done),
+                                                    std::move(work)));
 }
 
 void watch_again(lanes& to, std::shared_ptr<listener> ear, std::string name) {
-  submit_to(
-      to, std::move(ear), boot_clock::now() + 5s, {},
-      spi::done<spi::watch_reply>{[](const spi::status&, spi::watch_reply) {}},
-      [name = std::move(name)](const desk& d, spi::watch_reply&) {
-        watch_name(d, name);
-        return spi::status{};
-      },
-      nothing);
+  submit_to(to, std::move(ear), boot_clock::now() + 5s, {},
+            spi::done<spi::watch_reply>{[](const spi::status&, spi::watch_reply) {}},
+            [name = std::move(name)](const desk& d, spi::watch_reply&) {
+              watch_name(d, name);
+              return spi::status{};
+            });
 }
 
 spi::traits traits_of(const target& to) {
@@ -206,30 +87,23 @@ void sql_engine::close() noexcept {
   visits_->close();
 }
 
-template <class Reply, class Work, class Then>
+template <class Reply, class Work>
 void sql_engine::submit(spi::time_point by, const spi::owner_id& claim, spi::done<Reply> done,
-                        Work work, Then then) {
-  submit_to(*lanes_, ear_, by, claim, std::move(done), std::move(work), std::move(then));
+                        Work work) {
+  submit_to(*lanes_, ear_, by, claim, std::move(done), std::move(work));
 }
 
 void sql_engine::clear_behind(std::string used) {
-  submit(
-      boot_clock::now() + 5s, {},
-      spi::done<std::uint64_t>{[](const spi::status&, std::uint64_t) {}},
-      [who = janitor_, name = std::move(used)](const desk& d, std::uint64_t& r) {
-        r = who->round(d.on, name);
-        return spi::status{};
-      },
-      nothing);
+  submit(boot_clock::now() + 5s, {},
+         spi::done<std::uint64_t>{[](const spi::status&, std::uint64_t) {}},
+         [who = janitor_, name = std::move(used)](const desk& d, std::uint64_t& r) {
+           r = who->round(d.on, name);
+           return spi::status{};
+         });
 }
 
 void sql_engine::acquire(spi::claim& c, spi::time_point by, spi::done<spi::acquire_reply> done) {
-  const auto own = std::make_shared<owned_claim>(c);
-  submit_to(
-      *lanes_, ear_, by, c.owner, std::move(done),
-      [own](const desk& d, spi::acquire_reply& r) { return sql::acquire(d, own->copy, r); },
-      [own, &c] { c.place = own->copy.place; },
-      {own, opening_of_acquire(c), send_opening_of_acquire});
+  lanes_->submit(std::make_shared<claim_step<acquiring>>(by, c, ear_, std::move(done), &c));
 }
 
 void sql_engine::renew(std::span<spi::claim* const> claims, spi::time_point by, spi::renewed each) {
@@ -243,93 +117,77 @@ void sql_engine::renew(std::span<spi::claim* const> claims, spi::time_point by, 
 void sql_engine::release(const spi::claim& c, spi::time_point by,
                          spi::done<spi::release_reply> done) {
   std::string used{janitor_->due() ? c.what.name : std::string_view{}};
-  const auto own = std::make_shared<owned_claim>(c);
-  submit_to(*lanes_, ear_, by, c.owner, std::move(done),
-            [own](const desk& d, spi::release_reply& r) { return sql::release(d, own->copy, r); },
-            nothing, {own, opening_of_release(c), send_opening_of_release});
+  spi::claim given_up = c;
+  given_up.note = {};  // nobody reads it any more
+  lanes_->submit(
+      std::make_shared<claim_step<releasing>>(by, given_up, ear_, std::move(done), nullptr));
   if (!used.empty()) clear_behind(std::move(used));
 }
 
 void sql_engine::change(const spi::cell_change& ch, spi::time_point by,
                         spi::done<spi::cell_reply> done) {
-  submit(
-      by, ch.id.owner, std::move(done),
-      [copy = ch, name = std::string{ch.what.name}](const desk& d, spi::cell_reply& r) mutable {
-        copy.what.name = name;
-        return sql::change(d, copy, r);
-      },
-      nothing);
+  submit(by, ch.id.owner, std::move(done),
+         [copy = ch, name = std::string{ch.what.name}](const desk& d, spi::cell_reply& r) mutable {
+           copy.what.name = name;
+           return sql::change(d, copy, r);
+         });
 }
 
 void sql_engine::record(const spi::ledger_change& ch, spi::time_point by,
                         spi::done<spi::ledger_reply> done) {
-  submit(
-      by, ch.id.owner, std::move(done),
-      [copy = ch, name = std::string{ch.what.name}, order = std::string{ch.order},
-       buyer = std::string{ch.buyer}](const desk& d, spi::ledger_reply& r) mutable {
-        copy.what.name = name;
-        copy.order = order;
-        copy.buyer = buyer;
-        return sql::record(d, copy, r);
-      },
-      nothing);
+  submit(by, ch.id.owner, std::move(done),
+         [copy = ch, name = std::string{ch.what.name}, order = std::string{ch.order},
+          buyer = std::string{ch.buyer}](const desk& d, spi::ledger_reply& r) mutable {
+           copy.what.name = name;
+           copy.order = order;
+           copy.buyer = buyer;
+           return sql::record(d, copy, r);
+         });
 }
 
 void sql_engine::survey(const spi::survey_query& q, spi::time_point by,
                         spi::done<spi::survey_reply> done) {
-  submit(
-      by, {}, std::move(done),
-      [copy = q, name = std::string{q.name}, cursor = std::string{q.cursor}](
-          const desk& d, spi::survey_reply& r) mutable {
-        copy.name = name;
-        copy.cursor = cursor;
-        return sql::survey(d, copy, r);
-      },
-      nothing);
+  submit(by, {}, std::move(done),
+         [copy = q, name = std::string{q.name}, cursor = std::string{q.cursor}](
+             const desk& d, spi::survey_reply& r) mutable {
+           copy.name = name;
+           copy.cursor = cursor;
+           return sql::survey(d, copy, r);
+         });
 }
 
 void sql_engine::evict(const spi::resource& what, const spi::owner_id& owner, std::uint64_t token,
                        spi::time_point by, spi::done<spi::release_reply> done) {
-  submit(
-      by, {}, std::move(done),
-      [kind = what.kind, name = std::string{what.name}, owner, token](const desk& d,
-                                                                      spi::release_reply& r) {
-        return sql::evict(d, {kind, name}, owner, token, r);
-      },
-      nothing);
+  submit(by, {}, std::move(done),
+         [kind = what.kind, name = std::string{what.name}, owner, token](const desk& d,
+                                                                         spi::release_reply& r) {
+           return sql::evict(d, {kind, name}, owner, token, r);
+         });
 }
 
 void sql_engine::examine(spi::time_point by, spi::done<std::vector<finding>> done) {
-  submit(
-      by, {}, std::move(done),
-      [](const desk& d, std::vector<finding>& r) {
-        r = sql::examine(d);
-        return spi::status{};
-      },
-      nothing);
+  submit(by, {}, std::move(done), [](const desk& d, std::vector<finding>& r) {
+    r = sql::examine(d);
+    return spi::status{};
+  });
 }
 
 void sql_engine::collect(spi::time_point by, spi::done<std::uint64_t> done) {
-  submit(
-      by, {}, std::move(done),
-      [](const desk& d, std::uint64_t& r) {
-        r = sql::collect(d);
-        return spi::status{};
-      },
-      nothing);
+  submit(by, {}, std::move(done), [](const desk& d, std::uint64_t& r) {
+    r = sql::collect(d);
+    return spi::status{};
+  });
 }
 
 void sql_engine::watch(std::string_view key, spi::done<spi::watch_reply> done) {
   if (is_claim_key(key)) return done({}, {.recheck = !ear_->watch(key)});
   ear_->expect(std::string{key}, 0, ear_->rings_heard(), 0);
-  submit(
-      boot_clock::now() + 5s, {}, std::move(done),
-      [key = std::string{key}](const desk& d, spi::watch_reply& r) {
-        d.ear.watch_name(key, watch_name(d, name_of_key(key)));
-        r.recheck = true;
-        return spi::status{};
-      },
-      nothing);
+  submit(boot_clock::now() + 5s, {}, std::move(done),
+         [key = std::string{key}](const desk& d, spi::watch_reply& r) {
+           d.ear.watch_name(key, watch_name(d, name_of_key(key)));
+           r.recheck = true;
+           return spi::status{};
+         });
 }
 
 void sql_engine::unwatch(std::string_view key) noexcept { ear_->forget(key); }

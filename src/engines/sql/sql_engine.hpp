@@ -39,9 +39,8 @@ class sql_engine final : public spi::engine {
   void close() noexcept override;
 
  private:
-  template <class Reply, class Work, class Then>
-  void submit(spi::time_point by, const spi::owner_id& claim, spi::done<Reply> done, Work work,
-              Then then);
+  template <class Reply, class Work>
+  void submit(spi::time_point by, const spi::owner_id& claim, spi::done<Reply> done, Work work);
   void clear_behind(std::string used);
 
   crew& crew_ = crew::here();

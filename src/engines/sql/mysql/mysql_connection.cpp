@@ -264,9 +264,9 @@ class mysql_connection final : public connection {
   }
 
   void bind(MYSQL_STMT* st, const std::vector<std::size_t>& order, std::span<const parameter> p) {
-    std::vector<MYSQL_BIND> all(order.size());
+    binds_.assign(order.size(), {});
     for (std::size_t i = 0; i < order.size(); ++i) {
-      MYSQL_BIND& b = all[i];
+      MYSQL_BIND& b = binds_[i];
       const parameter& from = p[order[i]];
       if (const auto* number = std::get_if<std::int64_t>(&from)) {
         b.buffer_type = MYSQL_TYPE_LONGLONG;
@@ -279,7 +279,7 @@ class mysql_connection final : public connection {
         b.buffer_type = MYSQL_TYPE_NULL;
       }
     }
-    if (!all.empty() && lib_.mysql_stmt_bind_param(st, all.data()) != 0) fail(st);
+    if (!binds_.empty() && lib_.mysql_stmt_bind_param(st, binds_.data()) != 0) fail(st);
   }
 
   sent so_far() const noexcept {
@@ -374,6 +374,7 @@ class mysql_connection final : public connection {
   const library& lib_;
   MYSQL* my_;
   std::array<MYSQL_STMT*, statements> prepared_{};
+  std::vector<MYSQL_BIND> binds_;  // which the library copies
   ahead ahead_;
   bool sends_ahead_ = false;
   server_facts facts_;
