@@ -15,6 +15,9 @@ using namespace std::chrono_literals;
 constexpr auto least_patience = 20ms;  // for an answer
 constexpr auto most_patience = 200ms;
 constexpr auto patience_to_open = 1s;
+// Else it asks for the addresses of all servers whenever it reads or writes, which is more than half of its
+// system calls. Without a connection it always asks.
+constexpr std::chrono::milliseconds between_resolutions = 1s;
 }  // namespace
 
 struct session::flight {
@@ -81,6 +84,7 @@ zhandle_t* session::connect() {
   const signals_off here;  // its threads inherit the mask
   zhandle_t* made = zk_.init(to_.servers.c_str(), &session::on_event,
                              static_cast<int>(to_.session.count()), nullptr, this, 0);
+  if (made) zk_.set_resolution_delay(made, static_cast<int>(between_resolutions.count()));
   const std::string& login = to_.login.reveal();
   if (made && !login.empty())
     zk_.add_auth(
