@@ -54,7 +54,7 @@ class arrival : public std::enable_shared_from_this<arrival> {
     if (gone_) return without_a_node();
     if (const auto bell = listen_for_ready()) wanted.push_back(ask::exists(ready_of(*s_), bell));
     wanted.push_back(ask::children(s_->folder));
-    w_->session.fly(std::move(wanted),
+    w_->session.fly(wanted,
                     [self = shared_from_this()](std::vector<answer>& got) { self->landed(got); });
   }
 

@@ -83,29 +83,29 @@ void look(const world_ptr& w, const standing_ptr& s, const std::vector<std::stri
   for (const std::string& m : members) wanted.push_back(ask::get(s->folder + '/' + m));
   wanted.push_back(ask::exists(ready_of(*s)));
   for (const std::string& m : members) wanted.push_back(ask::exists(s->folder + '/' + m));
-  w->session.fly(std::move(wanted), [members, mine = s->guid,
-                                     then = std::move(then)](std::vector<answer>& got) mutable {
-    for (const answer& a : got)
-      if (!a.ok() && a.rc != ZNONODE) return then(failure_of_read(a.rc), {});
-    const std::size_t between = members.size();
-    const std::span all{got};
-    if (!std::ranges::equal(all.first(between), all.subspan(between + 1), same))
-      return then({}, {});
-    round r;
-    if (got[between].ok()) r.ready = got[between].created();
-    for (std::size_t i = 0; i < between; ++i) {
-      if (!got[i].ok()) continue;
-      member m = read_member(members[i], got[i]);
-      r.first = r.first == 0 ? m.created : std::min(r.first, m.created);
-      if (m.name == mine) r.mine = m;
-      if (waits(m, r.ready)) r.open.push_back(std::move(m));
-    }
-    std::ranges::sort(r.open, {}, &member::created);
-    std::erase_if(r.open, [limit = r.limit()](const member& m) {
-      return !m.is_peer && m.says.limit != limit;
-    });
-    then({}, std::move(r));
-  });
+  w->session.fly(
+      wanted, [members, mine = s->guid, then = std::move(then)](std::vector<answer>& got) mutable {
+        for (const answer& a : got)
+          if (!a.ok() && a.rc != ZNONODE) return then(failure_of_read(a.rc), {});
+        const std::size_t between = members.size();
+        const std::span all{got};
+        if (!std::ranges::equal(all.first(between), all.subspan(between + 1), same))
+          return then({}, {});
+        round r;
+        if (got[between].ok()) r.ready = got[between].created();
+        for (std::size_t i = 0; i < between; ++i) {
+          if (!got[i].ok()) continue;
+          member m = read_member(members[i], got[i]);
+          r.first = r.first == 0 ? m.created : std::min(r.first, m.created);
+          if (m.name == mine) r.mine = m;
+          if (waits(m, r.ready)) r.open.push_back(std::move(m));
+        }
+        std::ranges::sort(r.open, {}, &member::created);
+        std::erase_if(r.open, [limit = r.limit()](const member& m) {
+          return !m.is_peer && m.says.limit != limit;
+        });
+        then({}, std::move(r));
+      });
 }
 
 }  // namespace afar::engines::zookeeper

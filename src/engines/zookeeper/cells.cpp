@@ -223,7 +223,7 @@ void cells::ended(const std::string& path) {
 void cells::close() {
   std::vector<request> all;
   for (std::string& path : tickets_.all()) all.push_back(ask::remove(std::move(path)));
-  w_->session.fly(std::move(all), [](std::vector<answer>&) {});
+  w_->session.fly(all, [](std::vector<answer>&) {});
 }
 
 }  // namespace afar::engines::zookeeper

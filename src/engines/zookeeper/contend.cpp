@@ -6,6 +6,7 @@
 #include <afar/detail/fault.hpp>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 namespace afar::engines::zookeeper {
@@ -38,51 +39,61 @@ class contention : public std::enable_shared_from_this<contention> {
     if (++tries_ > most_tries)
       return p_->give({errc::unavailable, "the nodes of this name vanish again and again"});
     const std::string& folder = s_->folder;
-    std::vector<request> wanted;
+    request wanted[] = {{}, ask::children(folder)};
+    std::span<const request> all{wanted};
     {
       const std::lock_guard lock{w_->m};
       if (!s_->node.empty()) {
-        wanted.push_back(ask::children(folder));
+        all = all.last(1);
       } else if (s_->in_doubt) {
-        wanted.push_back(ask::sync(folder));
-        wanted.push_back(ask::children(folder));
+        wanted[0] = ask::sync(folder);
       } else {
         s_->granted = s_->watched =
             false;  // what was granted and lost before its caller knew is over
         s_->gone = spi::loss::none;
         s_->in_doubt = true;
         creating_ = true;
-        wanted.push_back(
-            ask::create(folder + '/' + node_prefix(s_->guid, marker_of(s_->kind, mode_)),
-                        s_->says.text(), node_mode::ephemeral_sequential));
-        wanted.push_back(ask::children(folder));
+        wanted[0] = ask::create(node_prefix(folder, s_->guid, marker_of(s_->kind, mode_)),
+                                s_->says.text(), node_mode::ephemeral_sequential);
       }
     }
     AFAR_FAULT("zookeeper.create.before_send");
-    w_->session.fly(std::move(wanted),
+    w_->session.fly(all,
                     [self = shared_from_this()](std::vector<answer>& got) { self->landed(got); });
   }
 
  private:
   void landed(std::vector<answer>& got) {
     if (std::exchange(creating_, false) && !created(got.front())) return;
-    answer& list = got.back();
-    if (list.rc == ZNONODE) return make_folder();
-    if (!list.ok()) return p_->give(failure_of_read(list.rc));
-    std::string node;
+    list_ = std::move(got.back());
+    if (list_.rc == ZNONODE) return make_folder();
+    if (!list_.ok()) return p_->give(failure_of_read(list_.rc));
+    bool known = false;
+    auto mine = list_.names.end();
     {
       const std::lock_guard lock{w_->m};
-      node = s_->node;
+      known = !s_->node.empty();
+      if (known) mine = std::ranges::find(list_.names, name_of(s_->node));
     }
-    if (node.empty()) return find_again(list);
-    judge(node.substr(s_->folder.size() + 1), list);
+    if (!known) return find_again();
+    if (mine == list_.names.end()) return stand_again();
+    me_ = read_contender(*mine);
+    check_use(w_, s_->path, s_->kind, list_.names, list_.stat,
+              [self = shared_from_this()](spi::status wrong) {
+                if (wrong) return refuse(self->w_, self->s_, self->p_, std::move(wrong));
+                self->decide();
+              });
+  }
+
+  std::string_view name_of(std::string_view node) const {
+    return node.substr(s_->folder.size() + 1);
   }
 
   // False: the step goes on by itself, or is over.
-  bool created(const answer& a) {
+  bool created(answer& a) {
     AFAR_FAULT("zookeeper.create.answered");
     if (a.ok()) {
-      stands(a.text, a);
+      stands(std::move(a.text), a);
       return true;
     }
     spi::status failed = failure_of_write(a.rc);
@@ -98,9 +109,9 @@ class contention : public std::enable_shared_from_this<contention> {
     return false;
   }
 
-  void stands(const std::string& path, const answer& a) {
+  void stands(std::string path, const answer& a) {
     const std::lock_guard lock{w_->m};
-    s_->node = path;
+    s_->node = std::move(path);
     s_->session = a.stat.ephemeralOwner;
     s_->token = a.created();
     s_->in_doubt = false;
@@ -119,11 +130,11 @@ class contention : public std::enable_shared_from_this<contention> {
   }
 
   // The answer to a create was lost: did it happen?
-  void find_again(const answer& list) {
+  void find_again() {
     const std::string prefix = protected_prefix(s_->guid);
     const auto mine = std::ranges::find_if(
-        list.names, [&](const std::string& n) { return n.starts_with(prefix); });
-    if (mine == list.names.end() || AFAR_MUTANT("zookeeper.create.blind")) {
+        list_.names, [&](const std::string& n) { return n.starts_with(prefix); });
+    if (mine == list_.names.end() || AFAR_MUTANT("zookeeper.create.blind")) {
       {
         const std::lock_guard lock{w_->m};
         s_->in_doubt = false;
@@ -145,44 +156,36 @@ class contention : public std::enable_shared_from_this<contention> {
     });
   }
 
-  void judge(const std::string& mine, const answer& list) {
-    if (std::ranges::find(list.names, mine) == list.names.end()) {
-      {
-        const std::lock_guard lock{w_->m};
-        s_->node.clear();
-        s_->guid = new_guid();
-      }
-      return begin();
+  void stand_again() {
+    {
+      const std::lock_guard lock{w_->m};
+      s_->node.clear();
+      s_->guid = new_guid();
     }
-    check_use(w_, s_->path, s_->kind, list.names, list.stat,
-              [self = shared_from_this(), mine, names = list.names](spi::status wrong) {
-                if (wrong) return refuse(self->w_, self->s_, self->p_, std::move(wrong));
-                self->decide(mine, names);
-              });
+    begin();
   }
 
-  void decide(const std::string& mine, const std::vector<std::string>& names) {
-    const contender me = read_contender(mine);
-    if (me.order >= last_sequence)
+  void decide() {
+    if (me_.order >= last_sequence)
       return refuse(
           w_, s_, p_,
           {errc::overflow, "the sequence numbers of " + s_->folder +
                                " are used up; they begin anew when nobody claims it for a moment"});
     contender ahead;
     std::size_t before = 0;
-    for (const std::string& n : names) {
-      contender c = read_contender(n);
+    for (const std::string& n : list_.names) {
+      const contender c = read_contender(n);
       const bool counts =
           c.is != marker::foreign &&
           (mode_ != access::shared || s_->kind != kind::shared_mutex || c.is == marker::write);
-      if (!counts || n == mine || !c.before(me)) continue;
+      if (!counts || !c.before(me_)) continue;
       ++before;
-      if (ahead.name.empty() || ahead.before(c)) ahead = std::move(c);
+      if (ahead.name.empty() || ahead.before(c)) ahead = c;
     }
     if (before == 0) return grant(w_, s_, lease_, p_);
     if (!queue_) return refuse(w_, s_, p_);
     spi::acquire_reply wait;
-    wait.watch_key = "n" + s_->folder + '/' + ahead.name;
+    wait.watch_key = watch_key(s_->folder, ahead);
     // A wake may get lost. Those behind look more seldom: a look of everybody costs the square of them.
     wait.retry_after = std::min<spi::milliseconds>(1s + before * 20ms, 30s);
     p_->give({}, std::move(wait));
@@ -196,6 +199,8 @@ class contention : public std::enable_shared_from_this<contention> {
   const bool queue_;
   bool creating_ = false;
   int tries_ = 0;
+  answer list_;
+  contender me_;  // in the list
 };
 
 }  // namespace
@@ -222,9 +227,10 @@ void grant(const world_ptr& w, const standing_ptr& s, spi::milliseconds wanted,
 }
 
 void refuse(const world_ptr& w, const standing_ptr& s, const acquire_pledge& p, spi::status why) {
-  w->remove_nodes(s, false, [w, s, p, why = std::move(why)](spi::status failed, bool) mutable {
+  w->remove_nodes(s, false, [w, s, p, why = std::move(why)](std::vector<answer>& got) mutable {
     if (p->given()) return;
-    if (failed) return p->give(std::move(failed));  // the claim is released, or asks again
+    removed_nodes done{got};
+    if (done.failed) return p->give(std::move(done.failed));  // it is released, or asks again
     w->forget(s);
     p->give(std::move(why));
   });

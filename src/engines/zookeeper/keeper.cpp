@@ -17,8 +17,9 @@ keeper::keeper() {
 void keeper::at(spi::time_point when, job j) {
   const std::lock_guard lock{m_};
   if (stopped_) return;
-  const bool first = jobs_.empty() || when < jobs_.begin()->first;
-  jobs_.emplace(when, std::move(j));
+  const bool first = jobs_.empty() || when < jobs_.front().when;
+  jobs_.push_back({when, ++last_, std::move(j)});
+  std::ranges::push_heap(jobs_, later);
   if (first) changed_.notify_one();
 }
 
@@ -31,22 +32,24 @@ void keeper::run() {
       changed_.wait(lock);
       continue;
     }
-    const auto left = jobs_.begin()->first - boot_clock::now();
+    const auto left = jobs_.front().when - boot_clock::now();
     if (left > 0ns) {
       // A condition variable does not count the time in which the machine sleeps.
       changed_.wait_for(lock, std::min<std::chrono::nanoseconds>(left, 1s));
       continue;
     }
-    auto due = jobs_.extract(jobs_.begin());
+    std::ranges::pop_heap(jobs_, later);
+    job due = std::move(jobs_.back().j);
+    jobs_.pop_back();
     lock.unlock();
-    due.mapped()();
-    due = {};
+    due();
+    due = nullptr;
     lock.lock();
   }
 }
 
 void keeper::stop() noexcept {
-  std::multimap<spi::time_point, job> dropped;
+  std::vector<entry> dropped;
   {
     const std::lock_guard lock{m_};
     stopped_ = true;
@@ -54,7 +57,8 @@ void keeper::stop() noexcept {
     changed_.notify_one();
   }
   if (thread_.joinable()) thread_.join();
-  for (auto& [when, j] : dropped) j();  // some of them owe an answer
+  std::ranges::sort(dropped, [](const entry& a, const entry& b) { return later(b, a); });
+  for (entry& e : dropped) e.j();  // some of them owe an answer
 }
 
 }  // namespace afar::engines::zookeeper

@@ -7,11 +7,12 @@
 
 #include <atomic>
 #include <condition_variable>
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace afar::engines::zookeeper {
 
@@ -31,11 +32,20 @@ class keeper {
   void stop() noexcept;
 
  private:
+  struct entry {
+    spi::time_point when;
+    std::uint64_t number;  // of those of one moment, the first comes first
+    job j;
+  };
+  static bool later(const entry& a, const entry& b) noexcept {
+    return a.when != b.when ? a.when > b.when : a.number > b.number;
+  }
   void run();
 
   std::mutex m_;
   std::condition_variable changed_;
-  std::multimap<spi::time_point, job> jobs_;
+  std::vector<entry> jobs_;  // a heap: every step adds one, and a tree would allocate for each
+  std::uint64_t last_ = 0;
   bool stopped_ = false;
   std::thread thread_;
 };

@@ -53,7 +53,7 @@ class ledger_step : public std::enable_shared_from_this<ledger_step> {
     nodes.push_back(pages_->buyer_node(buyer_));
     std::vector<request> wanted{ask::sync(w_->to.base), ask::children(pages_->due_folder())};
     for (const std::string& n : nodes) wanted.push_back(ask::get(n));
-    w_->session.fly(std::move(wanted), [self = shared_from_this(), nodes](answers& got) {
+    w_->session.fly(wanted, [self = shared_from_this(), nodes](answers& got) {
       for (const answer& a : got)
         if (!a.ok() && a.rc != ZNONODE) return self->p_->give(failure_of_read(a.rc));
       self->pages_->know_due(got[1]);
@@ -143,7 +143,7 @@ class ledger_step : public std::enable_shared_from_this<ledger_step> {
       std::vector<request> wanted;
       for (const char* folder : {"/orders", "/buyers", "/due"})
         wanted.push_back(ask::create(at + folder, {}, node_mode::persistent));
-      self->w_->session.fly(std::move(wanted), [self](answers& got) {
+      self->w_->session.fly(wanted, [self](answers& got) {
         for (const answer& a : got)
           if (!a.ok() && a.rc != ZNODEEXISTS && a.rc != ZNONODE)
             return self->p_->give(failure_of_write(a.rc));
@@ -214,7 +214,7 @@ class removal : public std::enable_shared_from_this<removal> {
       paths.push_back(at);
       wanted.push_back(ask::remove(at));
     }
-    w_->session.fly(std::move(wanted), [self = shared_from_this(), paths](answers& got) {
+    w_->session.fly(wanted, [self = shared_from_this(), paths](answers& got) {
       for (std::size_t i = 0; i < got.size(); ++i) {
         if (got[i].ok()) ++self->count_;
         if (got[i].rc == ZNOTEMPTY) self->left_.push_back(paths[i]);

@@ -15,6 +15,7 @@ library::library() {
   find(recv_timeout, "zoo_recv_timeout");
   find(get_context, "zoo_get_context");
   find(add_auth, "zoo_add_auth");
+  find(set_resolution_delay, "zoo_set_servers_resolution_delay");
   find(acreate2, "zoo_acreate2");
   find(adelete, "zoo_adelete");
   find(aset, "zoo_aset");

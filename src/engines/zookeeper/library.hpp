@@ -24,6 +24,7 @@ struct library {
   decltype(::zoo_recv_timeout)* recv_timeout;
   decltype(::zoo_get_context)* get_context;
   decltype(::zoo_add_auth)* add_auth;
+  decltype(::zoo_set_servers_resolution_delay)* set_resolution_delay;
   decltype(::zoo_acreate2)* acreate2;
   decltype(::zoo_adelete)* adelete;
   decltype(::zoo_aset)* aset;

@@ -118,7 +118,7 @@ class looking : public std::enable_shared_from_this<looking> {
     wanted.reserve(nodes.size());
     for (const auto& [at, n] : nodes)
       wanted.push_back(ask::get(std::string{at}.append("/").append(n)));
-    w_->session.fly(std::move(wanted), [self = shared_from_this(), nodes](answers& got) {
+    w_->session.fly(wanted, [self = shared_from_this(), nodes](answers& got) {
       std::vector<seen_node> all;
       for (std::size_t i = 0; i < got.size(); ++i) {
         if (got[i].rc == ZNONODE) continue;

@@ -2,12 +2,15 @@
 
 #include <sys/random.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 
 namespace afar::engines::zookeeper {
 namespace {
 
+constexpr std::size_t guid_size = 36;
 constexpr std::string_view hex = "0123456789ABCDEF";
 
 constexpr bool plain(char c) noexcept { return c > ' ' && c < '\x7f' && c != '/' && c != '%'; }
@@ -54,11 +57,18 @@ constexpr form forms[] = {{"__READ__", marker::read}, {"__WRIT__", marker::write
                           {"__lock__", marker::lock}, {"lock-", marker::lock},
                           {"latch-", marker::latch},  {"lease-", marker::lease}};
 
+// As Curator writes it; not of a member or a foreign node.
+std::string_view text_of(marker m) {
+  return std::ranges::find_if(forms,
+                              [&](const form& f) { return f.is == m && f.text != "__lock__"; })
+      ->text;
+}
+
 bool is_guid(std::string_view s) {
   const auto ok = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || c == '-';
   };
-  return (s.size() == 36 || s.size() == 32) && std::ranges::all_of(s, ok);
+  return (s.size() == guid_size || s.size() == 32) && std::ranges::all_of(s, ok);
 }
 
 }  // namespace
@@ -103,7 +113,7 @@ std::optional<std::string> path_of(const target& to, std::string_view name) {
 std::string tickets_folder(const target& to) { return to.base + "/%tickets"; }
 
 contender read_contender(std::string_view node) {
-  contender c{.name = std::string{node}};
+  contender c{.name = node};
   for (const form& f : forms) {
     const auto at = node.rfind(f.text);
     if (at == std::string_view::npos) continue;
@@ -135,16 +145,14 @@ spi::kind kind_of(marker m) noexcept {
   return spi::kind::mutex;
 }
 
-std::string protected_prefix(std::string_view guid) {
-  return std::string{"_c_"}.append(guid).append("-");
-}
+std::string protected_prefix(std::string_view guid) { return fmt::format("_c_{}-", guid); }
 
 std::string node_prefix(std::string_view guid, marker m) {
-  if (m == marker::member) return std::string{guid};
-  std::string out = protected_prefix(guid);
-  const auto f =
-      std::ranges::find_if(forms, [&](const form& x) { return x.is == m && x.text != "__lock__"; });
-  return out.append(f->text);
+  return fmt::format("_c_{}-{}", guid, text_of(m));
+}
+
+std::string node_prefix(std::string_view folder, std::string_view guid, marker m) {
+  return fmt::format("{}/_c_{}-{}", folder, guid, text_of(m));
 }
 
 std::string downgraded_node(std::string_view guid, std::string_view write_node) {
@@ -153,12 +161,17 @@ std::string downgraded_node(std::string_view guid, std::string_view write_node) 
   return node_prefix(guid, marker::read).append(digits);
 }
 
+std::string watch_key(std::string_view folder, const contender& c) {
+  return fmt::format("n{}/{}", folder, c.name);
+}
+
 std::string new_guid() {
   spi::owner_id bits;
   if (::getrandom(&bits, sizeof bits, 0) != sizeof bits)
     throw lock_error{errc::unavailable, "zookeeper", "the kernel gives no random numbers"};
-  const std::string text = bits.text();
-  return text.substr(0, text.find(':'));
+  char text[spi::owner_id::longest_text];
+  bits.print(text);
+  return {text, guid_size};
 }
 
 }  // namespace afar::engines::zookeeper

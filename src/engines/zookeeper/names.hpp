@@ -33,7 +33,7 @@ enum class marker : std::uint8_t { lock, read, write, latch, lease, member, fore
 struct contender {
   marker is = marker::foreign;
   std::int64_t order = 0;
-  std::string name = {};  // of the node, without its folder
+  std::string_view name = {};  // of the node, without its folder: what was read
 
   bool before(const contender& other) const noexcept {
     return order != other.order ? order < other.order : name < other.name;
@@ -46,8 +46,12 @@ spi::kind kind_of(marker) noexcept;  // not of `foreign`
 // "_c_<guid>-lock-", to which the server adds the sequence number.
 std::string protected_prefix(std::string_view guid);
 std::string node_prefix(std::string_view guid, marker);
+std::string node_prefix(std::string_view folder, std::string_view guid, marker);  // with its path
 // The read node that a writer leaves in its place (Curator 5.5): the same number, not a new one.
 std::string downgraded_node(std::string_view guid, std::string_view write_node);
+
+// Rings when that one goes.
+std::string watch_key(std::string_view folder, const contender&);
 
 // A new one for every create, so that a node whose answer was lost is found again.
 std::string new_guid();

@@ -57,12 +57,17 @@ void assign_field(std::string_view word, node_data& d) {
 }  // namespace
 
 std::string node_data::text() const {
-  std::string out = fmt::format("{}{} kind={} permits={} limit={} lease={}", magic, owner.text(),
-                                static_cast<unsigned>(kind), permits, limit, lease.count());
-  if (token != 0) out += fmt::format(" token={}", token);
-  if (is == state::done) out += " done";
-  if (is == state::broken) out += " broken";
-  return out.append("\n").append(note);
+  char who[spi::owner_id::longest_text];
+  fmt::memory_buffer out;
+  const fmt::appender to{out};
+  fmt::format_to(to, "{}{} kind={} permits={} limit={} lease={}", magic,
+                 std::string_view{who, owner.print(who)}, static_cast<unsigned>(kind), permits,
+                 limit, lease.count());
+  if (token != 0) fmt::format_to(to, " token={}", token);
+  if (is == state::done) fmt::format_to(to, " done");
+  if (is == state::broken) fmt::format_to(to, " broken");
+  fmt::format_to(to, "\n{}", note);
+  return fmt::to_string(out);
 }
 
 std::optional<node_data> node_data::read(std::string_view from) {

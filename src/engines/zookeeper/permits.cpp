@@ -44,7 +44,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
       if (s_->node.empty() && !s_->in_doubt && !s_->granted) {
         s_->in_doubt = true;
         creating_ = true;
-        wanted.push_back(ask::create(s_->folder + '/' + node_prefix(s_->guid, marker::lock),
+        wanted.push_back(ask::create(node_prefix(s_->folder, s_->guid, marker::lock),
                                      s_->says.text(), node_mode::ephemeral_sequential));
       } else {
         wanted.push_back(ask::sync(s_->path));
@@ -56,8 +56,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
     wanted.push_back(ask::get(leases_));
     // Who stands in line has looked at the rest before.
     if (!stands_) wanted.push_back(ask::children(s_->path));
-    w_->session.fly(std::move(wanted),
-                    [self = shared_from_this()](answers& got) { self->landed(got); });
+    w_->session.fly(wanted, [self = shared_from_this()](answers& got) { self->landed(got); });
   }
 
  private:
@@ -173,9 +172,9 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
               bool tell_limit) {
     contender ahead;
     for (const std::string& n : line) {
-      contender c = read_contender(n);
+      const contender c = read_contender(n);
       if (c.is == marker::foreign || !c.before(me)) continue;
-      if (ahead.name.empty() || ahead.before(c)) ahead = std::move(c);
+      if (ahead.name.empty() || ahead.before(c)) ahead = c;
     }
     const bool enough = out + permits_ <= limit_;
     if (ahead.name.empty() && enough) return take(tell_limit);
@@ -185,7 +184,7 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
                           [self = shared_from_this()] { self->begin(); });
     }
     spi::acquire_reply wait;
-    wait.watch_key = ahead.name.empty() ? "k" + leases_ : "n" + s_->folder + '/' + ahead.name;
+    wait.watch_key = ahead.name.empty() ? "k" + leases_ : watch_key(s_->folder, ahead);
     wait.retry_after = 1s;
     p_->give({}, std::move(wait));
   }
@@ -196,8 +195,8 @@ class permit_step : public std::enable_shared_from_this<permit_step> {
     {
       const std::lock_guard lock{w_->m};
       for (std::uint32_t i = 0; i < permits_; ++i)
-        parts.push_back(ask::create(leases_ + '/' + node_prefix(s_->guid, marker::lease),
-                                    s_->says.text(), node_mode::ephemeral_sequential));
+        parts.push_back(ask::create(node_prefix(leases_, s_->guid, marker::lease), s_->says.text(),
+                                    node_mode::ephemeral_sequential));
       if (tell_limit) parts.push_back(ask::set(leases_, limit_text(limit_)));
       parts.push_back(ask::remove(s_->node));
       s_->in_doubt = true;

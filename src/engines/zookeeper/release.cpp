@@ -83,7 +83,10 @@ void release(const world_ptr& w, const spi::claim& a, release_pledge p) {
     };
     AFAR_FAULT("zookeeper.release.before_send");
     if (member) return leave_barrier(w, s, std::move(then));
-    w->remove_nodes(s, search, std::move(then));
+    w->remove_nodes(s, search, [then = std::move(then)](std::vector<answer>& got) mutable {
+      removed_nodes done{got};
+      then(std::move(done.failed), done.any);
+    });
   });
 }
 

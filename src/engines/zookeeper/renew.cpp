@@ -118,7 +118,7 @@ void renew(const world_ptr& w, std::span<spi::claim* const> claims, spi::time_po
         b->each(x.index, {errc::timed_out, "the server does not answer"}, {});
     });
     AFAR_FAULT("zookeeper.renew.before_send");
-    w->session.fly(std::move(wanted), [w, b](std::vector<answer>& got) {
+    w->session.fly(wanted, [w, b](std::vector<answer>& got) {
       if (!b->answered.exchange(true)) landed(w, b->parts, got, b->each);
     });
   }

@@ -19,19 +19,18 @@ void server_clock::ask(detail::function<void(int)> then) {
 void server_clock::read(bool create, detail::function<void(int)> then) {
   const auto sent = boot_clock::now();
   request r = create ? ask::create(node_, {}, node_mode::persistent) : ask::set(node_, {});
-  session_.fly(std::move(r),
-               [this, create, sent, then = std::move(then)](std::vector<answer>& got) mutable {
-                 const answer& a = got.front();
-                 if (a.rc == ZNONODE && !create) return read(true, std::move(then));
-                 if (a.rc == ZNODEEXISTS) return read(false, std::move(then));
-                 if (a.ok()) {
-                   const auto middle = sent + (boot_clock::now() - sent) / 2;
-                   const std::lock_guard lock{m_};
-                   ahead_ = std::chrono::milliseconds{a.stat.mtime} - middle.time_since_epoch();
-                   asked_ = sent;
-                 }
-                 then(a.rc);
-               });
+  session_.fly(r, [this, create, sent, then = std::move(then)](std::vector<answer>& got) mutable {
+    const answer& a = got.front();
+    if (a.rc == ZNONODE && !create) return read(true, std::move(then));
+    if (a.rc == ZNODEEXISTS) return read(false, std::move(then));
+    if (a.ok()) {
+      const auto middle = sent + (boot_clock::now() - sent) / 2;
+      const std::lock_guard lock{m_};
+      ahead_ = std::chrono::milliseconds{a.stat.mtime} - middle.time_since_epoch();
+      asked_ = sent;
+    }
+    then(a.rc);
+  });
 }
 
 spi::milliseconds server_clock::now() const {

@@ -20,11 +20,13 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <memory>
+#include <initializer_list>
+#include <list>
 #include <mutex>
 #include <shared_mutex>
+#include <span>
 #include <string>
-#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace afar::engines::zookeeper {
@@ -46,7 +48,7 @@ class session {
   using landed = detail::function<void(std::vector<answer>&)>;
 
   session(target, keeper&, session_events&);
-  ~session() { close(); }
+  ~session();
   session(const session&) = delete;
   session& operator=(const session&) = delete;
 
@@ -54,9 +56,12 @@ class session {
   void open(spi::time_point by, const std::string& printable);
   void close() noexcept;  // every flight has landed when it returns
 
-  // Sends them all before it waits for the first answer.
-  void fly(std::vector<request>, landed);
-  void fly(request, landed);
+  // Sends them all before it waits for the first answer. They are only read, and not after it has returned.
+  void fly(std::span<const request>, landed);
+  void fly(std::initializer_list<request> all, landed then) {
+    fly(std::span{all.begin(), all.size()}, std::move(then));
+  }
+  void fly(const request& one, landed then) { fly(std::span{&one, 1}, std::move(then)); }
 
   // 0: there is none yet. Once a session has expired its number never comes again.
   std::int64_t id() const noexcept { return id_.load(); }
@@ -68,7 +73,10 @@ class session {
  private:
   struct call;
   struct flight;
+  using flights = std::list<flight>;  // from hand to hand, with all that was allocated for it
   friend struct trampoline;
+
+  static constexpr std::chrono::seconds patience_to_open{1};
 
   static void on_event(zhandle_t*, int type, int state, const char*, void*);
   static void on_change(zhandle_t*, int type, int state, const char*, void*);
@@ -76,10 +84,12 @@ class session {
   void replace();
   zhandle_t* connect();
   zhandle_t* knock();
-  void send(const std::shared_ptr<flight>&, std::size_t, const request&);
+  flights idle_flight(std::size_t size, landed);
+  flights send(flights, std::span<const request>);
   int submit(zhandle_t*, const request&, call&);
   int submit_multi(zhandle_t*, const request&, call&);
-  void land(call*, answer);
+  flights answered(call&, answer);
+  void land(call&, answer);
   void land_rest();
   void look_again();
   void look();
@@ -100,7 +110,8 @@ class session {
 
   std::mutex m_;
   std::condition_variable opened_;
-  std::unordered_set<call*> calls_;   // under way
+  flights flights_;                   // under way
+  flights idle_;                      // for the next ones
   std::uint64_t landed_ = 0;          // answers so far
   std::uint64_t seen_ = 0;            // of them, at the last look
   int knocks_ = 0;                    // under way

@@ -126,12 +126,12 @@ class collection : public std::enable_shared_from_this<collection> {
       paths.push_back(tickets_folder(w_->to) + '/' + n);
       wanted.push_back(ask::exists(paths.back()));
     }
-    w_->session.fly(std::move(wanted), [self = shared_from_this(), paths](answers& got) {
+    w_->session.fly(wanted, [self = shared_from_this(), paths](answers& got) {
       std::vector<request> old;
       for (std::size_t i = 0; i < got.size(); ++i)
         if (got[i].ok() && spi::milliseconds{got[i].stat.mtime} + ticket_life < self->now_)
           old.push_back(ask::remove(paths[i], got[i].stat.version));
-      self->w_->session.fly(std::move(old), [self](answers& removed) {
+      self->w_->session.fly(old, [self](answers& removed) {
         self->count(removed);
         self->next();
       });
@@ -232,7 +232,7 @@ void evict(const world_ptr& w, const spi::resource& what, const spi::owner_id& o
         w->evicted.emplace_back(owner, token);
         if (w->evicted.size() > most_evictions) w->evicted.pop_front();
       }
-      w->session.fly(std::move(wanted), [p](answers& got) {
+      w->session.fly(wanted, [p](answers& got) {
         for (const answer& a : got)
           if (!a.ok() && a.rc != ZNONODE) return p->give(failure_of_write(a.rc));
         p->give({}, spi::release_reply::released);

@@ -81,44 +81,44 @@ void watches::set(const std::string& key, spi::done<spi::watch_reply> done) {
   // A node that exists while it is watched has missed nothing.
   if (wanted.empty()) return done({}, {.recheck = !node});
   AFAR_FAULT("zookeeper.watch.before_set");
-  session_.fly(std::move(wanted), [this, key, node, numbers,
-                                   done = std::move(done)](std::vector<answer>& got) mutable {
-    bool missed = !node;
-    std::vector<std::string> names;
-    std::set<std::string> deceived;
-    {
-      const std::lock_guard lock{m_};
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        missed = missed || !got[i].ok();
-        if (!got[i].names.empty()) names = std::move(got[i].names);
-        const auto at = numbers_.find(numbers[i]);
-        if (at == numbers_.end()) continue;
-        // An absent node can be watched for by "exists" only.
-        const bool hangs =
-            got[i].ok() || (got[i].rc == ZNONODE && at->second.first == verb::exists);
-        if (hangs) continue;
-        // Who came while we were asking took it for hung; also one that now waits by the same key.
-        deceived.merge(hanging_[at->second]);
-        hanging_.erase(at->second);
-        numbers_.erase(at);
-      }
-    }
-    if (key.front() == 's' && !names.empty()) set_leader(key, std::move(names));
-    done({}, {.recheck = missed});
-    for (const std::string& k : deceived) up_.wake(k);
-  });
+  session_.fly(
+      wanted, [this, key, node, numbers, done = std::move(done)](std::vector<answer>& got) mutable {
+        bool missed = !node;
+        std::vector<std::string> names;
+        std::set<std::string> deceived;
+        {
+          const std::lock_guard lock{m_};
+          for (std::size_t i = 0; i < got.size(); ++i) {
+            missed = missed || !got[i].ok();
+            if (!got[i].names.empty()) names = std::move(got[i].names);
+            const auto at = numbers_.find(numbers[i]);
+            if (at == numbers_.end()) continue;
+            // An absent node can be watched for by "exists" only.
+            const bool hangs =
+                got[i].ok() || (got[i].rc == ZNONODE && at->second.first == verb::exists);
+            if (hangs) continue;
+            // Who came while we were asking took it for hung; also one that now waits by the same key.
+            deceived.merge(hanging_[at->second]);
+            hanging_.erase(at->second);
+            numbers_.erase(at);
+          }
+        }
+        if (key.front() == 's' && !names.empty()) set_leader(key, std::move(names));
+        done({}, {.recheck = missed});
+        for (const std::string& k : deceived) up_.wake(k);
+      });
 }
 
 // What the first of the line says is part of what a survey shows.
 void watches::set_leader(const std::string& key, std::vector<std::string> names) {
   contender first;
   for (const std::string& n : names) {
-    contender c = read_contender(n);
+    const contender c = read_contender(n);
     if (c.is == marker::foreign) continue;
-    if (first.name.empty() || c.before(first)) first = std::move(c);
+    if (first.name.empty() || c.before(first)) first = c;
   }
   if (first.name.empty()) return;
-  const std::string node = key.substr(1) + '/' + first.name;
+  const std::string node = (key.substr(1) + '/').append(first.name);
   std::uint64_t number = 0;
   {
     const std::lock_guard lock{m_};

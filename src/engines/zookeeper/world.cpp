@@ -186,7 +186,7 @@ void world::make_folders(std::vector<std::string> paths, detail::function<void(i
     wanted.push_back(ask::create(paths.front().substr(0, at), {}, node_mode::container));
   for (std::string& p : paths)
     wanted.push_back(ask::create(std::move(p), {}, node_mode::container));
-  session.fly(std::move(wanted), [then = std::move(then)](std::vector<answer>& got) mutable {
+  session.fly(wanted, [then = std::move(then)](std::vector<answer>& got) mutable {
     int rc = ZOK;
     for (const answer& a : got)
       if (!a.ok() && a.rc != ZNODEEXISTS) rc = a.rc;
@@ -194,54 +194,65 @@ void world::make_folders(std::vector<std::string> paths, detail::function<void(i
   });
 }
 
-void world::remove_nodes(const standing_ptr& s, bool search,
-                         detail::function<void(spi::status, bool)> then) {
+removed_nodes::removed_nodes(const std::vector<answer>& got) {
+  for (const answer& a : got) {
+    any = any || a.ok();
+    if (a.ok() || a.rc == ZNONODE) continue;
+    failed = failure_of_write(a.rc);
+    any = false;
+    return;
+  }
+}
+
+void world::remove_nodes(const standing_ptr& s, bool search, zookeeper::session::landed then) {
   std::vector<request> wanted;
-  std::string prefix;
-  std::string leases_at;
   bool worn = false;
   {
     const std::lock_guard lock{m};
     worn = read_contender(s->node).order >= worn_sequence;
     if (!s->node.empty()) wanted.push_back(ask::remove(s->node));
     for (const std::string& l : s->leases) wanted.push_back(ask::remove(l));
-    prefix = s->kind == spi::kind::barrier ? s->guid : protected_prefix(s->guid);
-    if (s->kind == spi::kind::permits) leases_at = s->path + std::string{leases_folder};
   }
-  auto removed = [self = shared_from_this(), s, worn,
-                  then = std::move(then)](std::vector<answer>& got) mutable {
-    bool any = false;
-    for (const answer& a : got) {
-      if (!a.ok() && a.rc != ZNONODE) return then(failure_of_write(a.rc), false);
-      any = any || a.ok();
-    }
-    if (!worn) return then({}, any);
-    // Not if somebody else stands there, whom the server protects. Whoever comes after our answer finds
-    // a folder that counts from 0.
-    self->session.fly(ask::remove(s->folder), [any, then = std::move(then)](
-                                                  std::vector<answer>&) mutable { then({}, any); });
-  };
-  if (!search) return session.fly(std::move(wanted), std::move(removed));
+  if (worn) then = and_folder(s, std::move(then));
+  if (search) return search_nodes(s, std::move(wanted), std::move(then));
+  session.fly(wanted, std::move(then));
+}
 
+// Not if somebody else stands there, whom the server protects. Whoever comes after our answer finds a folder
+// that counts from 0.
+zookeeper::session::landed world::and_folder(const standing_ptr& s,
+                                             zookeeper::session::landed then) {
+  return [self = shared_from_this(), s, then = std::move(then)](std::vector<answer>& got) mutable {
+    if (removed_nodes{got}.failed) return then(got);
+    self->session.fly(ask::remove(s->folder), [got = std::move(got), then = std::move(then)](
+                                                  std::vector<answer>&) mutable { then(got); });
+  };
+}
+
+// Those that are not known as well.
+void world::search_nodes(const standing_ptr& s, std::vector<request> wanted,
+                         zookeeper::session::landed then) {
+  std::string prefix;
   std::vector<std::string> folders{s->folder};
-  if (!leases_at.empty()) folders.push_back(leases_at);
+  {
+    const std::lock_guard lock{m};
+    prefix = s->kind == spi::kind::barrier ? s->guid : protected_prefix(s->guid);
+    if (s->kind == spi::kind::permits) folders.push_back(s->path + std::string{leases_folder});
+  }
   std::vector<request> lists{ask::sync(to.base)};
   for (const std::string& f : folders) lists.push_back(ask::children(f));
-  session.fly(std::move(lists),
-              [self = shared_from_this(), folders, prefix, wanted = std::move(wanted),
-               removed = std::move(removed)](std::vector<answer>& got) mutable {
-                for (std::size_t i = 0; i < got.size(); ++i) {
-                  if (!got[i].ok() && got[i].rc != ZNONODE) return removed(got);
-                  for (const std::string& n : got[i].names)
-                    if (n.starts_with(prefix)) {
-                      std::string path = folders[i - 1] + '/' + n;
-                      const auto known = [&](const request& r) { return r.path == path; };
-                      if (std::ranges::none_of(wanted, known))
-                        wanted.push_back(ask::remove(std::move(path)));
-                    }
-                }
-                self->session.fly(std::move(wanted), std::move(removed));
-              });
+  session.fly(lists, [self = shared_from_this(), folders, prefix, wanted = std::move(wanted),
+                      then = std::move(then)](std::vector<answer>& got) mutable {
+    if (removed_nodes{got}.failed) return then(got);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      for (const std::string& n : got[i].names) {
+        if (!n.starts_with(prefix)) continue;
+        std::string path = folders[i - 1] + '/' + n;
+        const auto known = [&](const request& r) { return r.path == path; };
+        if (std::ranges::none_of(wanted, known)) wanted.push_back(ask::remove(std::move(path)));
+      }
+    self->session.fly(wanted, std::move(then));
+  });
 }
 
 // Removals that failed go on in the background until they are done.
@@ -256,8 +267,8 @@ void world::remove_strays() {
 
 void world::remove_stray(const standing_ptr& s, bool search) {
   when_still(s, [self = shared_from_this(), s, search] {
-    self->remove_nodes(s, search, [self, s](const spi::status& failed, bool) {
-      if (failed) return;
+    self->remove_nodes(s, search, [self, s](std::vector<answer>& got) {
+      if (removed_nodes{got}.failed) return;
       const std::lock_guard lock{self->m};
       self->strays.erase(s);
       // Who has lapsed is told so when it asks.

@@ -57,6 +57,14 @@ struct standing {
 };
 using standing_ptr = std::shared_ptr<standing>;
 
+// What came of removing nodes.
+struct removed_nodes {
+  explicit removed_nodes(const std::vector<answer>&);
+
+  spi::status failed;
+  bool any = false;  // there was something
+};
+
 class world final : public session_events, public std::enable_shared_from_this<world> {
  public:
   world(target, spi::host&);
@@ -87,10 +95,9 @@ class world final : public session_events, public std::enable_shared_from_this<w
   // Creates them where they are missing, the first one's parents first.
   void make_folders(std::vector<std::string> paths, detail::function<void(int rc)> then);
 
-  // Removes every node of a standing: those that are known, and with `search` those with its guid.
-  // True: there was something.
-  void remove_nodes(const standing_ptr&, bool search,
-                    detail::function<void(spi::status, bool removed)> then);
+  // Removes every node of a standing: those that are known, and with `search` those with its guid. What the
+  // answers mean says `removed_nodes`.
+  void remove_nodes(const standing_ptr&, bool search, zookeeper::session::landed then);
 
   const target to;
   spi::host& up;
@@ -113,6 +120,9 @@ class world final : public session_events, public std::enable_shared_from_this<w
   void look_at_own(const standing_ptr&);
   void remove_strays();
   void remove_stray(const standing_ptr&, bool search);
+  zookeeper::session::landed and_folder(const standing_ptr&, zookeeper::session::landed then);
+  void search_nodes(const standing_ptr&, std::vector<request> known,
+                    zookeeper::session::landed then);
 };
 using world_ptr = std::shared_ptr<world>;
 
