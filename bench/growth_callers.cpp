@@ -11,6 +11,8 @@
 #include <fmt/format.h>
 #include <afar/asio.hpp>
 #include <afar/client.hpp>
+#include <afar/error.hpp>
+#include <afar/fair_mutex.hpp>
 #include <afar/hold.hpp>
 #include <afar/mutex.hpp>
 
@@ -23,6 +25,7 @@
 #include <asio/use_awaitable.hpp>
 #include <chrono>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <random>
 #include <string>
@@ -102,7 +105,8 @@ struct line {
   std::int64_t grants = 0;
 };
 
-asio::awaitable<void> come_again(const afar::mutex& m, line& l) {
+template <class Mutex>
+asio::awaitable<void> come_again(const Mutex& m, line& l) {
   for (bool first = true; !l.over; first = false) {
     if (first) ++l.standing;
     co_await afar::async_acquire(m, asio::use_awaitable);
@@ -161,6 +165,35 @@ void grow_waiters(const options& o, const std::string& engine, const std::string
   if (engine == "Redis") asked.tell(out, flat, shortest_line);
 }
 
+asio::awaitable<void> come_until_closed(const afar::fair_mutex& m, line& l) {
+  try {
+    co_await come_again(m, l);
+  } catch (const afar::lock_error&) {  // the client was closed
+  }
+}
+
+// As above, but every waiter has a place in the engine's own line. Who waits asks again every second, so that a line can be
+// too long for what its steps cost: it is measured when it has just formed, and left by closing the client.
+void grow_places(const options& o, const std::string& engine, const std::string& url, report& out) {
+  growth times{"waiters in the engine's line", engine + ", µs per grant of a fair_mutex, split"};
+  const nanoseconds time = std::min<nanoseconds>(o.per_round(), 100ms);
+  const std::function<std::uint64_t()> nothing_asked = [] { return 0; };
+  in_turns(o, sizes(o, 10, 10'000), [&](std::size_t size) {
+    afar::client client{url};
+    const afar::fair_mutex m{client, fmt::format("line/{}", size)};
+    asio::io_context loop{1};
+    line l{.wanted = size};
+    grants seen;
+    for (std::size_t i = 0; i < size; ++i)
+      asio::co_spawn(loop, come_until_closed(m, l), asio::detached);
+    asio::co_spawn(loop, watch_line(l, time, nothing_asked, seen),
+                   [&](const std::exception_ptr&) { client.close(); });
+    loop.run();
+    times.add(size, seen.seconds * 1e6 / std::max(1.0, seen.count));
+  });
+  times.tell(out, {}, 10);  // one alone waits for nobody
+}
+
 }  // namespace
 
 void growth_of_callers(const options& o, report& out) {
@@ -177,6 +210,7 @@ void growth_of_callers(const options& o, report& out) {
     const pinned here{place.first};
     grow_threads(o, "embedded", folder.url(), flat, out);
     grow_waiters(o, "embedded", folder.url(), [] { return 0; }, out);
+    grow_places(o, "embedded", folder.url(), out);
     grow_processes(o, "embedded", folder.url(), true, out);
   }
 }

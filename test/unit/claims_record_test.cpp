@@ -221,6 +221,27 @@ TEST_F(claims_record, frees_at_once_what_a_dead_session_held) {
   EXPECT_TRUE(granted(3));
 }
 
+// Those of one process stand together or apart; nobody is taken for his neighbour.
+TEST_F(claims_record, remove_the_dead_from_a_mixed_line_and_nobody_else) {
+  const engines::records::alive_test alive = [](auto session) { return session != 66; };
+  m.alive = &alive;
+  m.session = 7;
+  acquire(1);
+  std::uint64_t n = 2;
+  for (const auto session : numbers{66, 7, 66, 66, 8, 66, 8, 8, 7, 66}) {
+    engines::records::place p;
+    p.owner = owner(n++);
+    p.session = session;
+    p.until = m.now + 1s;
+    record.line.push_back(p);
+  }
+  m.session = 7;
+  sweep();
+  numbers left;
+  for (const auto& p : record.line) left.push_back(p.owner.number);
+  EXPECT_EQ(left, (numbers{3, 6, 8, 9, 10}));
+}
+
 TEST_F(claims_record, does_not_ask_whether_its_own_session_lives) {
   const engines::records::alive_test alive = [](auto) -> bool { throw std::logic_error{"asked"}; };
   m.alive = &alive;

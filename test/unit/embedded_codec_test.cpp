@@ -135,6 +135,29 @@ TEST(embedded_codec, reads_into_a_used_record_as_into_a_new_one) {
   EXPECT_TRUE(used.idle());
 }
 
+TEST(embedded_codec, reads_the_notes_of_a_line_over_others_of_any_length) {
+  records::claims used;
+  for (const char* const note :
+       {"waits", "other", "", "a longer one than fits into a short string"}) {
+    records::claims c = some_claims();
+    c.line.front().note = note;
+    ASSERT_TRUE(decode(encoded(c), used));
+    EXPECT_EQ(used.line.front().note, note);
+    EXPECT_EQ(encoded(used), encoded(c));
+  }
+}
+
+TEST(embedded_codec, reports_a_place_in_no_mode) {
+  bytes bad = encoded(some_claims());
+  records::claims back;
+  ASSERT_TRUE(decode(bad, back));
+  const std::size_t place_at =
+      48 + (84 + 6) + 84;  // behind the head and two holders, one with a note
+  ASSERT_EQ(load<std::uint64_t>(bad.data() + place_at + 16), 6U) << "its owner's number";
+  bad[place_at + 60] = std::byte{2};
+  EXPECT_FALSE(decode(bad, back));
+}
+
 TEST(embedded_codec, keeps_claims) { expect_sound(some_claims()); }
 TEST(embedded_codec, keeps_what_places_want) {
   records::claims c = some_claims();

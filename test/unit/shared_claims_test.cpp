@@ -65,6 +65,20 @@ TEST_F(shared_claims, let_a_new_reader_in_beside_readers_that_were_called) {
   EXPECT_TRUE(read(2));
 }
 
+TEST_F(shared_claims, take_back_every_call_when_a_writer_passes_readers_that_do_not_come) {
+  write(1);
+  for (const auto reader : numbers{2, 3, 4}) read(reader);
+  release(1);
+  EXPECT_EQ(called(), (numbers{2, 3, 4}));
+  pass(m.patience + 1ms);
+  EXPECT_TRUE(write(5));
+  EXPECT_TRUE(called_nobody());
+  sweep();
+  EXPECT_FALSE(e.changed) << "nothing is left to take back";
+  release(5);
+  EXPECT_EQ(called(), (numbers{2, 3, 4})) << "again";
+}
+
 TEST_F(shared_claims, call_the_readers_when_the_writer_in_line_leaves) {
   read(1);
   write(2);

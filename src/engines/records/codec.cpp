@@ -9,6 +9,7 @@ namespace afar::engines::records {
 namespace {
 
 using spi::time_point;
+using std::chrono::nanoseconds;
 
 constexpr std::size_t owner_bytes = 24;
 constexpr std::size_t claims_head = 48;
@@ -107,16 +108,24 @@ void put(byte_writer& out, const place& p) noexcept {
   out.text(p.note);
 }
 
+// A step reads the whole line. So its bounds are checked once per place, and a note that the record had
+// there before, as in a line of one process, is not written again.
 void get(byte_reader& in, place& p) {
-  p.owner = get_owner(in);
-  p.session = in.number<std::uint64_t>();
-  p.since = get_time(in);
-  p.until = get_time(in);
-  p.called = get_time(in);
-  p.permits = in.number<std::uint32_t>();
-  p.mode = get_access(in);
-  in.skip(1);
-  p.note = in.text(in.number<std::uint16_t>());
+  const char* const at = in.text(place_bytes).data();
+  if (at == nullptr) return;
+  const auto time = [&](std::size_t i) {
+    return time_point{nanoseconds{load<std::int64_t>(at + i)}};
+  };
+  p.owner = {load<std::uint64_t>(at), load<std::uint64_t>(at + 8), load<std::uint64_t>(at + 16)};
+  p.session = load<std::uint64_t>(at + 24);
+  p.since = time(32);
+  p.until = time(40);
+  p.called = time(48);
+  p.permits = load<std::uint32_t>(at + 56);
+  p.mode = static_cast<spi::access>(load<std::uint8_t>(at + 60));
+  if (p.mode > spi::access::shared) in.fail();
+  const std::string_view note = in.text(load<std::uint16_t>(at + 62));
+  if (p.note != note) p.note = note;
   p.lease = {};  // unless get_terms() says more
   p.handoffs = 0;
 }
@@ -193,11 +202,9 @@ void get_list(byte_reader& in, std::vector<T>& list, std::size_t count, std::siz
   for (T& item : list) get(in, item);
 }
 
-// What the places want, if they say it: behind everything else, where who does not know of it reads
+// What the places want, if one says it: behind everything else, where who does not know of it reads
 // nothing.
-bool has_terms(const claims& c) noexcept {
-  return std::ranges::any_of(c.line, [](const place& p) { return p.lease.count() != 0; });
-}
+bool has_terms(const place& p) noexcept { return p.lease.count() != 0; }
 
 void put_terms(byte_writer& out, const place& p) noexcept {
   out.number(static_cast<std::int64_t>(p.lease.count()));
@@ -221,9 +228,12 @@ std::size_t encoded_size(const claims& c) noexcept {
                      c.evictions.size() * eviction_bytes + c.verdicts.size() * verdict_bytes +
                      c.past_holds * past_bytes;
   for (const holder& h : c.holders) size += h.note.size();
-  for (const place& p : c.line) size += p.note.size();
-  if (has_terms(c)) size += c.line.size() * terms_bytes;
-  return size;
+  bool terms = false;
+  for (const place& p : c.line) {
+    size += p.note.size();
+    terms |= has_terms(p);
+  }
+  return terms ? size + c.line.size() * terms_bytes : size;
 }
 
 void encode(const claims& c, std::byte* to) noexcept {
@@ -236,15 +246,21 @@ void encode(const claims& c, std::byte* to) noexcept {
   out.number(count(c.evictions));
   out.number(count(c.verdicts));
   out.number(c.past_holds);
-  out.number(std::uint32_t{has_terms(c)});
+  byte_writer terms_said = out;
+  out.zeros(sizeof(std::uint32_t));
   out.number(c.last_token);
   put(out, c.idle_since);
   for (const holder& h : c.holders) put(out, h);
-  for (const place& p : c.line) put(out, p);
+  bool terms = false;
+  for (const place& p : c.line) {
+    put(out, p);
+    terms |= has_terms(p);
+  }
   for (const eviction& e : c.evictions) put(out, e);
   for (const verdict& v : c.verdicts) put(out, v);
   for (std::uint32_t i = 0; i < c.past_holds; ++i) put(out, c.history[i]);
-  if (!has_terms(c)) return;
+  if (!terms) return;
+  terms_said.number(std::uint32_t{1});
   for (const place& p : c.line) put_terms(out, p);
 }
 

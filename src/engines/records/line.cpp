@@ -56,14 +56,36 @@ bool fits(const claims& c, const crowd& others, access mode, std::uint32_t permi
   return false;
 }
 
+// Whether nobody fits beside these any more, whatever it wants.
+bool full(const claims& c, const crowd& others) {
+  switch (c.kind) {
+    case kind::mutex:
+    case kind::fair_mutex:
+    case kind::election:
+      return others.heads != 0;
+    case kind::shared_mutex:
+      return others.exclusive;
+    case kind::permits:
+      return others.permits >= c.limit;
+    case kind::barrier:
+    case kind::counter:
+    case kind::latch:
+    case kind::semaphore:
+    case kind::stock:
+      return true;
+  }
+  return true;
+}
+
 bool passable(const claims& c, const place& p, const moment& m) {
   if (c.kind == kind::fair_mutex || p.called == not_called) return false;
   return p.called == slow || m.now - p.called > m.patience;
 }
 
+bool outstanding(const place& p) { return p.called != not_called && p.called != slow; }
+
 void call(place& p, bool may_hold, bool is_passable, const moment& m, effects& e) {
-  const bool outstanding = p.called != not_called && p.called != slow;
-  if (may_hold == outstanding) return;
+  if (may_hold == outstanding(p)) return;
   e.changed = true;
   if (!may_hold) {
     p.called = is_passable ? slow : not_called;
@@ -71,6 +93,12 @@ void call(place& p, bool may_hold, bool is_passable, const moment& m, effects& e
   }
   p.called = p.called == slow ? m.now - m.patience - std::chrono::nanoseconds{1} : m.now;
   e.call.push_back(p.owner);
+}
+
+// Nobody from there on fits: most of a long line, so no more is done than must be.
+void take_back_calls(claims& c, std::vector<place>::iterator from, const moment& m, effects& e) {
+  for (; from != c.line.end(); ++from)
+    if (outstanding(*from)) call(*from, false, passable(c, *from, m), m, e);
 }
 
 // (rule 5) It counts from when the waiter has asked last, if that was later than the clock was read by
@@ -116,7 +144,14 @@ void new_token(claims& c, holder& h, std::uint32_t handoffs, const moment& m) {
 }
 
 void clean(claims& c, const moment& m, effects& e) {
-  const auto ended = [&](const auto& x) { return over(x, m); };
+  // Neighbours in line are often of one process, which is then looked for once.
+  session_id lives = m.session;
+  const auto ended = [&](const place& p) {
+    if (p.until > m.now && p.session == lives) return false;
+    if (over(p, m)) return true;
+    lives = p.session;
+    return false;
+  };
   const auto forgotten = [&](const auto& x) { return x.until <= m.now; };
   const auto hold_ended = [&](const holder& h) {
     if (!over(h, m) || AFAR_MUTANT("records.lease.never_over")) return false;
@@ -138,6 +173,10 @@ void settle(claims& c, const moment& m, effects& e) {
   crowd others;
   for (const holder& h : c.holders) others.add(h);
   for (auto p = c.line.begin(); p != c.line.end() && c.kind != kind::barrier;) {
+    if (full(c, others)) {
+      take_back_calls(c, p, m, e);
+      break;
+    }
     const bool free = fits(c, others, p->mode, p->permits);
     if (free && p->lease > milliseconds{0}) {
       others.add(*p);
@@ -156,7 +195,7 @@ bool may_hold(const claims& c, const spi::claim& a, std::vector<place>::const_it
               const moment& m) {
   crowd others;
   for (const holder& h : c.holders) others.add(h);
-  for (auto p = c.line.begin(); p != at; ++p)
+  for (auto p = c.line.begin(); p != at && !full(c, others); ++p)
     if (!passable(c, *p, m)) others.add(*p);
   return fits(c, others, a.mode, a.permits);
 }
