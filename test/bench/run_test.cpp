@@ -51,15 +51,16 @@ TEST_F(bench_run, writes_a_document_with_pictures_and_json) {
   EXPECT_THAT(page, HasSubstr("split = cores"));  // the pinning
   EXPECT_THAT(page, HasSubstr("| P8 | embedded"));
   EXPECT_THAT(page, HasSubstr("not met: too few rounds"));
-  for (const char* picture : {"goals", "held_locks", "names_in_use", "threads_of_one_client",
-                              "processes", "waiters_for_one_lock"}) {
+  for (const char* picture :
+       {"goals", "held_locks", "names_in_use", "threads_of_one_client", "processes",
+        "waiters_for_one_lock", "waiters_in_the_engine_s_line"}) {
     EXPECT_THAT(page, HasSubstr(std::string{"(page/"} + picture + ".svg)"));
     EXPECT_TRUE(std::filesystem::exists(folder.file(std::string{"page/"} + picture + ".svg")))
         << picture;
   }
   const auto j = nlohmann::json::parse(content(folder.file("page.json")));
   EXPECT_FALSE(j["rows"].empty());
-  EXPECT_EQ(j["curves"].size(), 7U);  // names in use has two: afar and the tree below it
+  EXPECT_EQ(j["curves"].size(), 8U);  // names in use has two: afar and the tree below it
 }
 
 TEST_F(bench_run, goes_on_without_the_peers_that_cannot_be_had_and_says_so) {
