@@ -1,6 +1,6 @@
-// The rules by which memory and embedded engine grant: mutex, fair_mutex, permits and what all kinds
-// share. Readers and writers: shared_claims_test; what is remembered: claims_history_test;
-// barrier: barrier_record_test.
+// The rules by which memory and embedded engine grant: mutex, fair_mutex and what all kinds
+// share. Permits: permit_claims_test; readers and writers: shared_claims_test; what is remembered:
+// claims_history_test; barrier: barrier_record_test.
 #include "engines/records/claims.hpp"
 
 #include "unit/claims_fixture.hpp"
@@ -13,18 +13,6 @@ class claims_record : public claims_fixture {};
 class fair_claims : public claims_fixture {
  protected:
   fair_claims() : claims_fixture(kind::fair_mutex) {}
-};
-
-class permit_claims : public claims_fixture {
- protected:
-  permit_claims() : claims_fixture(kind::permits, 3) {}
-
-  spi::claim of(std::uint64_t n, std::uint32_t permits) const {
-    spi::claim a = claim(n);
-    a.permits = permits;
-    return a;
-  }
-  bool got(std::uint64_t n, std::uint32_t permits) { return acquire(of(n, permits)).granted; }
 };
 
 // ---- granting -----------------------------------------------------------------------------------
@@ -438,54 +426,6 @@ TEST_F(fair_claims, are_no_writers_of_a_shared_mutex) {
   reader.what.kind = kind::shared_mutex;
   acquire(reader);
   EXPECT_EQ(failed.detail.str(), "is a fair_mutex, not a shared_mutex");
-}
-
-TEST_F(permit_claims, refuse_another_limit_while_in_use) {
-  granted(1);
-  spi::claim other = claim(2);
-  other.limit = 5;
-  acquire(other);
-  EXPECT_EQ(failed.code, errc::wrong_use);
-  EXPECT_EQ(failed.detail.str(), "is a leased_semaphore with limit 3, not one with limit 5");
-  other.what.kind = kind::mutex;
-  acquire(other);
-  EXPECT_EQ(failed.detail.str(), "is a leased_semaphore with limit 3, not a mutex");
-}
-
-// ---- permits ------------------------------------------------------------------------------------
-
-TEST_F(permit_claims, are_granted_up_to_the_limit) {
-  EXPECT_TRUE(got(1, 2));
-  EXPECT_TRUE(got(2, 1));
-  EXPECT_FALSE(got(3, 1));
-}
-
-TEST_F(permit_claims, are_not_overtaken_by_smaller_ones) {
-  EXPECT_TRUE(got(1, 2));
-  EXPECT_FALSE(got(2, 2));
-  EXPECT_FALSE(got(3, 1)) << "one permit is free, but 2 came first";
-  release(1);
-  EXPECT_EQ(called(), (numbers{2, 3})) << "both fit now";
-  EXPECT_TRUE(got(3, 1));
-  EXPECT_TRUE(got(2, 2));
-}
-
-TEST_F(permit_claims, call_only_as_many_as_fit) {
-  got(1, 3);
-  got(2, 2);
-  got(3, 2);
-  got(4, 1);
-  release(1);
-  EXPECT_EQ(called(), numbers{2});
-  EXPECT_FALSE(got(4, 1)) << "3 stands before it";
-}
-
-TEST_F(permit_claims, that_can_never_be_granted_are_an_error) {
-  got(1, 4);
-  EXPECT_EQ(failed.code, errc::bad_argument);
-  got(1, 0);
-  EXPECT_EQ(failed.code, errc::bad_argument);
-  EXPECT_TRUE(record.idle());
 }
 
 // ---- description --------------------------------------------------------------------------------
